@@ -1,0 +1,271 @@
+package control
+
+import "time"
+
+// FormatVersion is the version of every document in this package.
+const FormatVersion = 1
+
+// Kind names a type of declared document; it is also its folder in the store.
+type Kind string
+
+// The declared documents. Each is a TUF target of its environment's role.
+const (
+	KindAgent      Kind = "agents"
+	KindScope      Kind = "scopes"
+	KindBreakGlass Kind = "break-glass"
+)
+
+// Agent declares one agent of an environment.
+type Agent struct {
+	Version     int               `json:"version"`
+	Environment string            `json:"environment"`
+	Name        string            `json:"name"`
+	Channel     string            `json:"channel"`
+	Scopes      []string          `json:"scopes"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// PollInterval is the time between rounds, before jitter.
+	PollInterval Duration `json:"poll_interval"`
+	Slack        *Slack   `json:"slack,omitempty"`
+	Join         Join     `json:"join"`
+}
+
+// Slack says where an agent reports drift. Exactly one field is set; a webhook
+// URL is a secret, so the document holds only where to find it.
+type Slack struct {
+	// WebhookEnv names an environment variable of the agent's process.
+	WebhookEnv string `json:"webhook_env,omitempty"`
+	// WebhookFile is a path on the agent's machine.
+	WebhookFile string `json:"webhook_file,omitempty"`
+	// WebhookSSM is the name of an SSM parameter; WebhookSecret the ARN or name
+	// of a Secrets Manager secret; both are read by the agent.
+	WebhookSSM    string `json:"webhook_ssm_parameter,omitempty"`
+	WebhookSecret string `json:"webhook_secret,omitempty"`
+}
+
+// Join is the public half of a one-time join token.
+type Join struct {
+	// Generation rises with every re-enrolment; a claim names the generation it answers.
+	Generation int `json:"generation"`
+	// PublicKey is the token's ed25519 public key, base64 (standard, padded).
+	PublicKey string    `json:"public_key"`
+	Expires   time.Time `json:"expires"`
+}
+
+// Action is something a scope may allow.
+type Action string
+
+// The actions of a scope. A replacement needs create and delete.
+const (
+	ActionCreate Action = "create"
+	ActionUpdate Action = "update"
+	ActionDelete Action = "delete"
+)
+
+// DriftMode says what an agent does about drift.
+type DriftMode string
+
+// The drift modes.
+const (
+	DriftObserve DriftMode = "observe"
+	DriftPropose DriftMode = "propose"
+	DriftEnforce DriftMode = "enforce"
+)
+
+// Scope says what an agent may touch.
+type Scope struct {
+	Version     int     `json:"version"`
+	Environment string  `json:"environment"`
+	Name        string  `json:"name"`
+	Include     []Match `json:"include"`
+	Exclude     []Match `json:"exclude,omitempty"`
+	// Actions lists what is allowed; empty means all.
+	Actions []Action `json:"actions,omitempty"`
+	// IgnoreAttributes are patterns ADDRESS.attribute or TYPE.attribute whose drift is neither reported nor corrected.
+	IgnoreAttributes []string `json:"ignore_attributes,omitempty"`
+	// MaxDeletes and MaxChanges bound one round's plan; nil means no limit.
+	MaxDeletes *int  `json:"max_deletes,omitempty"`
+	MaxChanges *int  `json:"max_changes,omitempty"`
+	Drift      Drift `json:"drift"`
+}
+
+// Match selects resource instances. An empty field matches everything; both
+// fields must match. "*" stands for any run of characters within one step of an
+// address, "**" for any number of steps.
+type Match struct {
+	Address string `json:"address,omitempty"`
+	Type    string `json:"type,omitempty"`
+}
+
+// Drift is a scope's policy about drift.
+type Drift struct {
+	Mode DriftMode `json:"mode"`
+	// Grace is how long drift must have been seen before it is corrected.
+	Grace Duration `json:"grace,omitempty"`
+}
+
+// After says what happens to the difference when a grant ends.
+type After string
+
+// What a break-glass policy may choose for the end of a grant.
+const (
+	AfterRevert  After = "revert"
+	AfterHold    After = "hold"
+	AfterPropose After = "propose"
+)
+
+// BreakGlassPolicy says who may suspend correction, over what and for how long.
+type BreakGlassPolicy struct {
+	Version     int      `json:"version"`
+	Environment string   `json:"environment"`
+	Name        string   `json:"name"`
+	Scopes      []string `json:"scopes"`
+	// Approvers are public keys in OpenSSH's authorized_keys form.
+	Approvers     []string `json:"approvers"`
+	Approvals     int      `json:"approvals"`
+	MaxDuration   Duration `json:"max_duration"`
+	RequireReason bool     `json:"require_reason"`
+	After         After    `json:"after"`
+}
+
+// Claim binds an agent's own key to its enrolment. It is signed by the join token's key.
+type Claim struct {
+	Version     int    `json:"version"`
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	Generation  int    `json:"generation"`
+	// AgentKey is the agent's ed25519 public key, base64.
+	AgentKey string    `json:"agent_key"`
+	Time     time.Time `json:"time"`
+	Hostname string    `json:"hostname,omitempty"`
+}
+
+// Heartbeat is an agent's latest word, overwritten in place and signed by the agent's key.
+type Heartbeat struct {
+	Version      int       `json:"version"`
+	Environment  string    `json:"environment"`
+	Agent        string    `json:"agent"`
+	Time         time.Time `json:"time"`
+	AgentVersion string    `json:"agent_version"`
+	Epoch        int64     `json:"epoch"`
+	// Sequence is the number of the last receipt.
+	Sequence int64  `json:"sequence"`
+	Channel  string `json:"channel"`
+	// Revision is the digest of the revision in force, "" before the first.
+	Revision string `json:"revision"`
+	// Outcome of the last round; see [Outcome].
+	Outcome Outcome `json:"outcome"`
+	// Converged is the time of the last round that ended with real objects equal to the revision.
+	Converged time.Time `json:"converged,omitzero"`
+	// Drift counts drifted attributes that still stand.
+	Drift int `json:"drift"`
+	// Objects counts the objects the agent manages.
+	Objects int `json:"objects"`
+	// OpenGrants counts break-glass grants in force.
+	OpenGrants int `json:"open_grants,omitempty"`
+	// Message says in one sentence why the outcome is not converged.
+	Message string `json:"message,omitempty"`
+	// NextRound is when the agent means to report again.
+	NextRound time.Time `json:"next_round,omitzero"`
+}
+
+// Outcome is how a round ended.
+type Outcome string
+
+// The outcomes of a round.
+const (
+	OutcomeConverged Outcome = "converged" // real objects equal the revision
+	OutcomeApplied   Outcome = "applied"   // changes were made, all succeeded
+	OutcomeDrifted   Outcome = "drifted"   // drift stands: observed, proposed, in grace or under a grant
+	OutcomeRefused   Outcome = "refused"   // the guard refused the plan; nothing was applied
+	OutcomeFailed    Outcome = "failed"    // a step failed; the message says which
+)
+
+// Receipt is the record of one round, create-only, signed by the agent's key and chained.
+type Receipt struct {
+	Version     int       `json:"version"`
+	Environment string    `json:"environment"`
+	Agent       string    `json:"agent"`
+	Epoch       int64     `json:"epoch"`
+	Sequence    int64     `json:"sequence"`
+	Started     time.Time `json:"started"`
+	Finished    time.Time `json:"finished"`
+	// Previous is the SHA-256 of the previous receipt's signed bytes, hex; "" for the first.
+	Previous string   `json:"previous"`
+	Channel  string   `json:"channel"`
+	Revision string   `json:"revision"`
+	Outcome  Outcome  `json:"outcome"`
+	Message  string   `json:"message,omitempty"`
+	Changes  []Change `json:"changes,omitempty"`
+	// Drift lists the drift set of the round; DriftSet is its identity, "" if empty.
+	Drift    []DriftItem `json:"drift,omitempty"`
+	DriftSet string      `json:"drift_set,omitempty"`
+	Grants   []GrantUse  `json:"grants,omitempty"`
+	// Serial is the state's serial after the round.
+	Serial uint64 `json:"serial"`
+	// Problems are the summaries and details of the round's diagnostics, secrets removed.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Change is one applied, refused or failed change of a resource instance. It holds no values.
+type Change struct {
+	Address string   `json:"address"`
+	Actions []Action `json:"actions"`
+	// Attributes are the names of the attributes that changed.
+	Attributes []string `json:"attributes,omitempty"`
+	// Result is "applied", "failed", "refused" or "held".
+	Result string `json:"result"`
+	// Cause is "revision" or "drift".
+	Cause string `json:"cause"`
+}
+
+// DriftItem is the drift of one resource instance. It holds no values.
+type DriftItem struct {
+	Address string `json:"address"`
+	// Attributes are paths inside the object; empty if the object was deleted.
+	Attributes []string `json:"attributes,omitempty"`
+	Deleted    bool     `json:"deleted,omitempty"`
+	// Decision is "observed", "proposed", "in-grace", "corrected", "held" (by a grant) or "failed".
+	Decision string    `json:"decision"`
+	Since    time.Time `json:"since"`
+}
+
+// GrantUse says that a grant was in force during a round.
+type GrantUse struct {
+	ID     string    `json:"id"`
+	Policy string    `json:"policy"`
+	Until  time.Time `json:"until"`
+	// Held lists the addresses that were not corrected because of the grant.
+	Held []string `json:"held,omitempty"`
+}
+
+// Problem is a diagnostic in a receipt.
+type Problem struct {
+	Severity string `json:"severity"`
+	Summary  string `json:"summary"`
+	Detail   string `json:"detail,omitempty"`
+	Address  string `json:"address,omitempty"`
+}
+
+// GrantRequest opens a grant under a break-glass policy. It is signed by its
+// opener, who must be one of the policy's approvers and counts as one approval.
+type GrantRequest struct {
+	Version     int      `json:"version"`
+	ID          string   `json:"id"`
+	Environment string   `json:"environment"`
+	Policy      string   `json:"policy"`
+	Targets     []string `json:"targets"`
+	Reason      string   `json:"reason,omitempty"`
+	// Opened and Until bound the grant; Until minus Opened is at most the policy's MaxDuration.
+	Opened time.Time `json:"opened"`
+	Until  time.Time `json:"until"`
+	// Opener names a person, for the record.
+	Opener string `json:"opener,omitempty"`
+}
+
+// GrantClosure ends a grant early. It is signed by any of the policy's approvers.
+type GrantClosure struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"`
+	Closed  time.Time `json:"closed"`
+	Closer  string    `json:"closer,omitempty"`
+}

@@ -1,0 +1,10 @@
+// Package objstore is the object storage through which parties talk: a bucket
+// and prefix with a few small verbs, and create-if-absent as the one primitive
+// that coordination rests on.
+//
+// It is not for deciding what is stored under which key (package control), nor
+// for trusting what is read (package trust). Implementations live below this
+// package: s3, file, mem; objstoretest is the conformance suite that each passes.
+//
+// Start with [Store]. It imports no other package of this module.
+package objstore
