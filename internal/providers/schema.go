@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -11,12 +13,30 @@ import (
 type Schema struct {
 	Provider      *Block
 	ProviderMeta  *Block // nil if the provider has none
-	ResourceTypes map[string]*ResourceSchema
-	DataSources   map[string]*ResourceSchema
-	Ephemerals    map[string]*ResourceSchema
+	ResourceTypes SchemaSet
+	DataSources   SchemaSet
+	Ephemerals    SchemaSet
 	Functions     map[string]*FunctionSchema
 	Capabilities  Capabilities
 }
+
+// SchemaSet looks up schemas by type name. A large provider has 1,500 types of
+// which a configuration uses a few, so implementations may decode on first use.
+type SchemaSet interface {
+	// Get returns nil if the provider has no such type. The result is shared.
+	Get(typeName string) *ResourceSchema
+	// Names lists all types, sorted.
+	Names() []string
+}
+
+// SchemaMap is a SchemaSet of schemas that are at hand.
+type SchemaMap map[string]*ResourceSchema
+
+// Get implements SchemaSet.
+func (m SchemaMap) Get(typeName string) *ResourceSchema { return m[typeName] }
+
+// Names implements SchemaSet.
+func (m SchemaMap) Names() []string { return slices.Sorted(maps.Keys(m)) }
 
 // Capabilities are what a provider announces beyond the base protocol.
 type Capabilities struct {
