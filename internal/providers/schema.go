@@ -74,6 +74,9 @@ type Block struct {
 
 	once    sync.Once
 	implied cty.Type
+
+	// derived holds what is computed from the schema on first use.
+	derived derivedBlock
 }
 
 // Attribute is the schema of one attribute: exactly one of Type and NestedType is set.
@@ -159,25 +162,12 @@ func (a *Attribute) ImpliedType() cty.Type {
 	return a.NestedType.ImpliedType()
 }
 
-// ImpliedType returns the type of the nested attributes' value, collection included.
+// ImpliedType returns the type of the nested attributes' value, collection
+// included. Unlike blocks, a list or map stays one even when an attribute in it
+// has the dynamic type: all elements must then agree on a type, as Terraform
+// demands of them.
 func (o *Object) ImpliedType() cty.Type {
-	ety := o.ElementType()
-	switch o.Nesting {
-	case NestingList:
-		if ety.HasDynamicTypes() {
-			return cty.DynamicPseudoType
-		}
-		return cty.List(ety)
-	case NestingSet:
-		return cty.Set(ety)
-	case NestingMap:
-		if ety.HasDynamicTypes() {
-			return cty.DynamicPseudoType
-		}
-		return cty.Map(ety)
-	default:
-		return ety
-	}
+	return o.Nesting.collectionOf(o.ElementType())
 }
 
 // ElementType returns the object type of one element.
