@@ -120,6 +120,9 @@ func (c *Client) Patch(ctx context.Context, ref cloudapi.Ref, attributes map[str
 
 // Delete removes an object; ErrNotFound if there is none.
 func (c *Client) Delete(ctx context.Context, ref cloudapi.Ref) error {
+	if err := check(ref); err != nil {
+		return err
+	}
 	_, err := c.do(ctx, http.MethodDelete, c.objectURL(ref), nil, nil)
 	return err
 }
@@ -142,7 +145,10 @@ func (c *Client) List(ctx context.Context, filter cloudapi.Ref) ([]*cloudapi.Obj
 	var list struct {
 		Objects []*cloudapi.Object `json:"objects"`
 	}
-	return list.Objects, decode(body, &list)
+	if err := decode(body, &list); err != nil {
+		return nil, err
+	}
+	return list.Objects, nil
 }
 
 // Events returns at most limit events after a sequence, oldest first.
@@ -153,10 +159,16 @@ func (c *Client) Events(ctx context.Context, after int64, limit int) (cloudapi.E
 		return cloudapi.EventList{}, err
 	}
 	var list cloudapi.EventList
-	return list, decode(body, &list)
+	if err := decode(body, &list); err != nil {
+		return cloudapi.EventList{}, err
+	}
+	return list, nil
 }
 
 func (c *Client) object(ctx context.Context, method string, ref cloudapi.Ref, attributes map[string]any, header http.Header) (*cloudapi.Object, error) {
+	if err := check(ref); err != nil {
+		return nil, err
+	}
 	var body []byte
 	if attributes != nil {
 		var err error
@@ -169,12 +181,22 @@ func (c *Client) object(ctx context.Context, method string, ref cloudapi.Ref, at
 		return nil, err
 	}
 	object := &cloudapi.Object{}
-	return object, decode(answer, object)
+	if err := decode(answer, object); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// check refuses a reference as the cloud would, so that no name leaves its place in a URL.
+func check(ref cloudapi.Ref) error {
+	if problems := ref.Check(); problems != nil {
+		return &APIError{http.StatusUnprocessableEntity, cloudapi.Refusal{Message: "the object cannot exist", Fields: problems}, 0}
+	}
+	return nil
 }
 
 func (c *Client) objectURL(ref cloudapi.Ref) string {
-	return c.base.JoinPath("v1/namespaces",
-		url.PathEscape(ref.Environment), url.PathEscape(ref.Service), url.PathEscape(ref.Kind), url.PathEscape(ref.Name)).String()
+	return c.base.JoinPath("v1/namespaces", ref.Environment, ref.Service, ref.Kind, ref.Name).String()
 }
 
 func (c *Client) url(path string, query url.Values) string {
