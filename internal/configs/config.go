@@ -1,0 +1,159 @@
+package configs
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+)
+
+// Config is one module of the static module tree, not yet multiplied by count or for_each.
+type Config struct {
+	// Root is the root of the tree; Parent is nil there.
+	Root, Parent *Config
+	Path         addrs.Module
+	Module       *Module
+	// Children are keyed by the name of the module call.
+	Children map[string]*Config
+	// Sources holds every file's bytes for diagnostics, by file name as in
+	// source ranges. Only the root has it.
+	Sources map[string][]byte
+}
+
+// Descendent returns the module at a path below this one, or nil.
+func (c *Config) Descendent(path addrs.Module) *Config {
+	current := c
+	for _, name := range path {
+		if current = current.Children[name]; current == nil {
+			return nil
+		}
+	}
+	return current
+}
+
+// Module is what one directory declares.
+type Module struct {
+	// Dir is the directory as given to [Load] or joined from there.
+	Dir string
+
+	RequiredVersions  []VersionConstraint
+	RequiredProviders map[string]*RequiredProvider // by local name
+	Backend           *Backend
+
+	ProviderConfigs map[addrs.LocalProviderConfig]*ProviderConfig
+	Variables       map[string]*Variable
+	Locals          map[string]*Local
+	Outputs         map[string]*Output
+	ModuleCalls     map[string]*ModuleCall
+	// Resources holds managed resources and data sources.
+	Resources map[addrs.Resource]*Resource
+}
+
+// VersionConstraint is a constraint on Terraform's version, as text.
+type VersionConstraint struct {
+	Text  string
+	Range hcl.Range
+}
+
+// RequiredProvider is an entry of required_providers.
+type RequiredProvider struct {
+	LocalName   string
+	Source      addrs.Provider
+	Constraints string
+	// Aliases are the configurations that a caller must pass in (configuration_aliases).
+	Aliases []addrs.LocalProviderConfig
+	Range   hcl.Range
+}
+
+// Backend is a backend or cloud block of the root module.
+type Backend struct {
+	Type   string
+	Config hcl.Body
+	Range  hcl.Range
+}
+
+// ProviderConfig is a provider block.
+type ProviderConfig struct {
+	Addr   addrs.LocalProviderConfig
+	Config hcl.Body
+	Range  hcl.Range
+}
+
+// Local is one entry of a locals block.
+type Local struct {
+	Name  string
+	Expr  hcl.Expression
+	Range hcl.Range
+}
+
+// Output is an output block.
+type Output struct {
+	Name                 string
+	Description          string
+	Expr                 hcl.Expression
+	Sensitive, Ephemeral bool
+	DependsOn            []hcl.Traversal
+	Preconditions        []*CheckRule
+	Range                hcl.Range
+}
+
+// ModuleCall is a module block.
+type ModuleCall struct {
+	Name        string
+	Source      string
+	SourceRange hcl.Range
+	Version     string
+	// Config holds the arguments for the module's variables.
+	Config         hcl.Body
+	Count, ForEach hcl.Expression
+	DependsOn      []hcl.Traversal
+	Providers      []PassedProvider
+	Range          hcl.Range
+}
+
+// PassedProvider is one entry of a module call's providers argument.
+type PassedProvider struct {
+	InChild, InParent addrs.LocalProviderConfig
+	Range             hcl.Range
+}
+
+// CheckRule is a validation, precondition or postcondition block.
+type CheckRule struct {
+	Condition    hcl.Expression
+	ErrorMessage hcl.Expression
+	Range        hcl.Range
+}
+
+// LocalProvider returns the source address that a local provider name stands for in this module.
+func (m *Module) LocalProvider(localName string) addrs.Provider {
+	if required, ok := m.RequiredProviders[localName]; ok {
+		return required.Source
+	}
+	return addrs.DefaultProvider(localName)
+}
+
+// ProviderRequirements collects, over the whole tree, every provider in use with
+// all version constraints on it.
+func (c *Config) ProviderRequirements() map[addrs.Provider][]string {
+	out := map[addrs.Provider][]string{}
+	c.addRequirements(out)
+	delete(out, addrs.BuiltInProvider)
+	return out
+}
+
+func (c *Config) addRequirements(out map[addrs.Provider][]string) {
+	need := func(p addrs.Provider, constraint string) {
+		out[p] = append(out[p], []string{constraint}[:min(len(constraint), 1)]...)
+	}
+	for _, required := range c.Module.RequiredProviders {
+		need(required.Source, required.Constraints)
+	}
+	for local := range c.Module.ProviderConfigs {
+		need(c.Module.LocalProvider(local.LocalName), "")
+	}
+	for _, resource := range c.Module.Resources {
+		need(c.Module.LocalProvider(resource.Provider.LocalName), "")
+	}
+	for _, child := range c.Children {
+		child.addRequirements(out)
+	}
+}

@@ -1,0 +1,9 @@
+// Package configs turns the .tf and .tf.json files of a root module and the
+// local modules it calls into a static tree of declarations.
+//
+// It is not for evaluating expressions, for knowing providers' schemas or for
+// fetching anything: bodies and expressions are kept as HCL gives them, and a
+// module that is not on disk is an error that says how to get it.
+//
+// Start with [Load]. It may import addrs and tfdiags.
+package configs

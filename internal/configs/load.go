@@ -1,0 +1,244 @@
+package configs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Bounds on what is read. They are far above any real configuration and keep a
+// hostile one from exhausting memory.
+const (
+	maxFileSize    = 16 << 20
+	maxModuleDepth = 64
+	maxModules     = 20_000
+)
+
+// Load reads the root module in dir and every module it calls. Problems of all
+// files are reported together; the tree is usable only if none is an error. A
+// directory without configuration files is an empty module (Empty tells).
+func Load(dir string) (*Config, tfdiags.Diagnostics) {
+	l := &loader{parser: hclparse.NewParser(), installed: readManifest(dir)}
+	root := &Config{}
+	root.Root = root
+	diags := l.load(root, dir, nil)
+	root.Sources = map[string][]byte{}
+	for name, file := range l.parser.Files() {
+		root.Sources[name] = file.Bytes
+	}
+	return root, diags
+}
+
+// HasFiles tells whether dir holds any configuration file.
+func HasFiles(dir string) bool {
+	names, _ := configFiles(dir)
+	return len(names) > 0
+}
+
+type loader struct {
+	parser    *hclparse.Parser
+	installed map[string]string // module path joined by dots -> directory below the root
+	modules   int
+}
+
+// load reads one module and its children into c.
+func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnostics {
+	l.modules++
+	c.Module = newModule(dir)
+	c.Children = map[string]*Config{}
+	diags := l.loadDir(c.Module, dir)
+	callStack = append(callStack, filepath.Clean(dir))
+	for _, name := range sortedKeys(c.Module.ModuleCalls) {
+		call := c.Module.ModuleCalls[name]
+		childDir, moreDiags := l.moduleDir(c, call)
+		diags = append(diags, moreDiags...)
+		if moreDiags.HasErrors() {
+			continue
+		}
+		if slices.Contains(callStack, filepath.Clean(childDir)) || len(callStack) >= maxModuleDepth || l.modules >= maxModules {
+			diags = append(diags, tfdiags.At(call.SourceRange, "Module loop",
+				"This module calls itself, directly or through others, or modules are nested without end. Every chain of calls must end.")...)
+			continue
+		}
+		child := &Config{Root: c.Root, Parent: c, Path: c.Path.Child(name)}
+		diags = append(diags, l.load(child, childDir, callStack)...)
+		c.Children[name] = child
+	}
+	return diags
+}
+
+// moduleDir says where a called module's files are.
+func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnostics) {
+	if call.Source == "" {
+		return "", nil
+	}
+	if strings.HasPrefix(call.Source, "./") || strings.HasPrefix(call.Source, "../") {
+		dir := filepath.Join(c.Module.Dir, filepath.FromSlash(call.Source))
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return "", tfdiags.At(call.SourceRange, "Unreadable module directory",
+				fmt.Sprintf("There is no directory %s, to which the source of module %q points. The path is relative to the calling module.", dir, call.Name))
+		}
+		return dir, nil
+	}
+	key := strings.Join(c.Path.Child(call.Name), ".")
+	if dir, ok := l.installed[key]; ok {
+		return filepath.Join(c.Root.Module.Dir, dir), nil
+	}
+	return "", tfdiags.At(call.SourceRange, "Module not installed",
+		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not installed below .terraform/modules. Run \"towline init\".", call.Name, call.Source))
+}
+
+// loadDir reads the files of one module directory.
+func (l *loader) loadDir(m *Module, dir string) tfdiags.Diagnostics {
+	names, err := configFiles(dir)
+	if err != nil {
+		return tfdiags.New(tfdiags.Error, "Failed to read module directory", fmt.Sprintf("The module directory %s cannot be read: %s.", dir, err))
+	}
+	var diags tfdiags.Diagnostics
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if isOverride(name) {
+			diags = append(diags, notYet(hcl.Range{Filename: path, Start: hcl.InitialPos, End: hcl.InitialPos}, "An override file")...)
+			continue
+		}
+		body, moreDiags := l.parse(path)
+		diags = append(diags, moreDiags...)
+		if body != nil {
+			diags = append(diags, m.addFile(body)...)
+		}
+	}
+	return diags
+}
+
+func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, tfdiags.New(tfdiags.Error, "Failed to read file", fmt.Sprintf("The configuration file %s cannot be read: %s.", path, err))
+	}
+	parse := l.parser.ParseHCL
+	if strings.HasSuffix(path, ".json") {
+		parse = l.parser.ParseJSON
+	}
+	file, hclDiags := parse(data, path)
+	if file == nil {
+		return nil, tfdiags.FromHCL(hclDiags)
+	}
+	return file.Body, tfdiags.FromHCL(hclDiags)
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	if err == nil && len(data) > maxFileSize {
+		err = fmt.Errorf("it is larger than %d bytes", maxFileSize)
+	}
+	return data, err
+}
+
+// configFiles lists the configuration files of a directory as Terraform chooses them.
+func configFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		name := entry.Name()
+		hidden := strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || (strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
+		if entry.IsDir() || hidden || !(strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tf.json")) {
+			continue
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func isOverride(name string) bool {
+	base := strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".tf")
+	return base == "override" || strings.HasSuffix(base, "_override")
+}
+
+// readManifest reads .terraform/modules/modules.json, which init leaves for
+// modules that are not local. A missing or broken manifest counts as empty: then
+// the call that needs it is reported.
+func readManifest(root string) map[string]string {
+	data, err := readFile(filepath.Join(root, ".terraform", "modules", "modules.json"))
+	if err != nil {
+		return nil
+	}
+	var manifest struct {
+		Modules []struct{ Key, Dir string }
+	}
+	if json.Unmarshal(data, &manifest) != nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, m := range manifest.Modules {
+		if filepath.IsLocal(m.Dir) {
+			out[m.Key] = m.Dir
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// LocalProviderFor resolves the configuration a resource uses to an absolute
+// address, following providers passed by callers and inheritance from the root.
+func (c *Config) LocalProviderFor(local addrs.LocalProviderConfig) addrs.ProviderConfig {
+	current, name := c, local
+	for {
+		if _, here := current.Module.ProviderConfigs[name]; here || current.Parent == nil {
+			return addrs.ProviderConfig{Module: current.Path, Provider: current.Module.LocalProvider(name.LocalName), Alias: name.Alias}
+		}
+		provider := current.Module.LocalProvider(name.LocalName)
+		call := current.Parent.Module.ModuleCalls[current.Path[len(current.Path)-1]]
+		if passed, ok := call.passed(name); ok {
+			name = passed
+		} else {
+			name = addrs.LocalProviderConfig{LocalName: current.Parent.Module.localNameFor(provider), Alias: name.Alias}
+		}
+		current = current.Parent
+	}
+}
+
+// passed returns the parent's name for a provider configuration of the child.
+func (c *ModuleCall) passed(inChild addrs.LocalProviderConfig) (addrs.LocalProviderConfig, bool) {
+	for _, p := range c.Providers {
+		if p.InChild == inChild {
+			return p.InParent, true
+		}
+	}
+	return addrs.LocalProviderConfig{}, false
+}
+
+// localNameFor returns the name by which a module knows a provider.
+func (m *Module) localNameFor(provider addrs.Provider) string {
+	for name, required := range m.RequiredProviders {
+		if required.Source == provider {
+			return name
+		}
+	}
+	return provider.Type
+}

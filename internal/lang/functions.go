@@ -1,0 +1,142 @@
+package lang
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-cty-funcs/cidr"
+	"github.com/hashicorp/go-cty-funcs/collection"
+	"github.com/hashicorp/go-cty-funcs/crypto"
+	"github.com/hashicorp/go-cty-funcs/encoding"
+	"github.com/hashicorp/go-cty-funcs/filesystem"
+	"github.com/hashicorp/go-cty-funcs/uuid"
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	ctyyaml "github.com/zclconf/go-cty-yaml"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// FunctionOptions is what functions depend on besides their arguments.
+type FunctionOptions struct {
+	// BaseDir is the directory that relative paths start from.
+	BaseDir string
+	// PlanTime is the result of plantimestamp.
+	PlanTime time.Time
+	// Pure makes timestamp, uuid and bcrypt unknown, as while planning: what they
+	// give now would differ from what they give at apply.
+	Pure bool
+}
+
+// Functions returns the language's functions by name. The map is shared by all
+// expressions of an operation and must not be changed.
+func Functions(opts FunctionOptions) map[string]function.Function {
+	fns := map[string]function.Function{
+		"abs":             stdlib.AbsoluteFunc,
+		"abspath":         filesystem.AbsPathFunc,
+		"basename":        filesystem.BasenameFunc,
+		"base64decode":    encoding.Base64DecodeFunc,
+		"base64encode":    encoding.Base64EncodeFunc,
+		"bcrypt":          crypto.BcryptFunc,
+		"can":             tryfunc.CanFunc,
+		"ceil":            stdlib.CeilFunc,
+		"chomp":           stdlib.ChompFunc,
+		"chunklist":       stdlib.ChunklistFunc,
+		"cidrhost":        cidr.HostFunc,
+		"cidrnetmask":     cidr.NetmaskFunc,
+		"cidrsubnet":      cidr.SubnetFunc,
+		"cidrsubnets":     cidr.SubnetsFunc,
+		"coalesce":        collection.CoalesceFunc,
+		"coalescelist":    stdlib.CoalesceListFunc,
+		"compact":         stdlib.CompactFunc,
+		"concat":          stdlib.ConcatFunc,
+		"contains":        stdlib.ContainsFunc,
+		"csvdecode":       stdlib.CSVDecodeFunc,
+		"dirname":         filesystem.DirnameFunc,
+		"distinct":        stdlib.DistinctFunc,
+		"element":         stdlib.ElementFunc,
+		"file":            filesystem.MakeFileFunc(opts.BaseDir, false),
+		"filebase64":      filesystem.MakeFileFunc(opts.BaseDir, true),
+		"fileexists":      filesystem.MakeFileExistsFunc(opts.BaseDir),
+		"fileset":         filesystem.MakeFileSetFunc(opts.BaseDir),
+		"flatten":         stdlib.FlattenFunc,
+		"floor":           stdlib.FloorFunc,
+		"format":          stdlib.FormatFunc,
+		"formatdate":      stdlib.FormatDateFunc,
+		"formatlist":      stdlib.FormatListFunc,
+		"indent":          stdlib.IndentFunc,
+		"join":            stdlib.JoinFunc,
+		"jsondecode":      stdlib.JSONDecodeFunc,
+		"jsonencode":      stdlib.JSONEncodeFunc,
+		"keys":            stdlib.KeysFunc,
+		"log":             stdlib.LogFunc,
+		"lower":           stdlib.LowerFunc,
+		"max":             stdlib.MaxFunc,
+		"md5":             crypto.Md5Func,
+		"merge":           stdlib.MergeFunc,
+		"min":             stdlib.MinFunc,
+		"parseint":        stdlib.ParseIntFunc,
+		"pathexpand":      filesystem.PathExpandFunc,
+		"pow":             stdlib.PowFunc,
+		"range":           stdlib.RangeFunc,
+		"regex":           stdlib.RegexFunc,
+		"regexall":        stdlib.RegexAllFunc,
+		"reverse":         stdlib.ReverseListFunc,
+		"rsadecrypt":      crypto.RsaDecryptFunc,
+		"setintersection": stdlib.SetIntersectionFunc,
+		"setproduct":      stdlib.SetProductFunc,
+		"setsubtract":     stdlib.SetSubtractFunc,
+		"setunion":        stdlib.SetUnionFunc,
+		"sha1":            crypto.Sha1Func,
+		"sha256":          crypto.Sha256Func,
+		"sha512":          crypto.Sha512Func,
+		"signum":          stdlib.SignumFunc,
+		"slice":           stdlib.SliceFunc,
+		"sort":            stdlib.SortFunc,
+		"split":           stdlib.SplitFunc,
+		"strrev":          stdlib.ReverseFunc,
+		"substr":          stdlib.SubstrFunc,
+		"timeadd":         stdlib.TimeAddFunc,
+		"title":           stdlib.TitleFunc,
+		"trim":            stdlib.TrimFunc,
+		"trimprefix":      stdlib.TrimPrefixFunc,
+		"trimspace":       stdlib.TrimSpaceFunc,
+		"trimsuffix":      stdlib.TrimSuffixFunc,
+		"try":             tryfunc.TryFunc,
+		"upper":           stdlib.UpperFunc,
+		"urlencode":       encoding.URLEncodeFunc,
+		"uuid":            uuid.V4Func,
+		"uuidv5":          uuid.V5Func,
+		"values":          stdlib.ValuesFunc,
+		"yamldecode":      ctyyaml.YAMLDecodeFunc,
+		"yamlencode":      ctyyaml.YAMLEncodeFunc,
+		"zipmap":          stdlib.ZipmapFunc,
+	}
+	addOwnFunctions(fns, opts)
+	if opts.Pure {
+		for _, name := range []string{"timestamp", "uuid", "bcrypt"} {
+			fns[name] = unknownResult(fns[name])
+		}
+	}
+	return addCoreNames(fns)
+}
+
+// unknownResult returns a function that checks its arguments but leaves the result open.
+func unknownResult(fn function.Function) function.Function {
+	return function.New(&function.Spec{
+		Params:   fn.Params(),
+		VarParam: fn.VarParam(),
+		Type:     fn.ReturnTypeForValues,
+		Impl: func(_ []cty.Value, retType cty.Type) (cty.Value, error) {
+			return cty.UnknownVal(retType), nil
+		},
+	})
+}
+
+// addCoreNames makes every function known as core::NAME as well.
+func addCoreNames(fns map[string]function.Function) map[string]function.Function {
+	out := make(map[string]function.Function, 2*len(fns))
+	for name, fn := range fns {
+		out[name], out["core::"+name] = fn, fn
+	}
+	return out
+}
