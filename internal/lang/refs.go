@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/dynblock"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
@@ -68,13 +66,14 @@ func ExprRefs(expr hcl.Expression) ([]Ref, tfdiags.Diagnostics) {
 	return traversalRefs(expr.Variables(), keys)
 }
 
-// BodyRefs returns the references of a body that will be decoded with spec, dynamic blocks included.
-func BodyRefs(body hcl.Body, spec hcldec.Spec) ([]Ref, tfdiags.Diagnostics) {
+// BodyRefs classifies the traversals found in a body, which the caller takes
+// from the body and the schema it will be decoded with.
+func BodyRefs(body hcl.Body, traversals []hcl.Traversal) ([]Ref, tfdiags.Diagnostics) {
 	keys := indexKeys{}
 	if syntaxBody, ok := body.(*hclsyntax.Body); ok {
 		keys.collect(syntaxBody)
 	}
-	return traversalRefs(dynblock.VariablesHCLDec(body, spec), keys)
+	return traversalRefs(traversals, keys)
 }
 
 // TraversalRefs returns the references of bare traversals, as in depends_on.

@@ -1,0 +1,171 @@
+package plans
+
+import (
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/states"
+)
+
+// Action is what is to happen to an object.
+type Action string
+
+// The actions, named as in Terraform's plan JSON where one word serves.
+const (
+	NoOp             Action = "no-op"
+	Create           Action = "create"
+	Read             Action = "read"
+	Update           Action = "update"
+	Delete           Action = "delete"
+	DeleteThenCreate Action = "delete-create"
+	CreateThenDelete Action = "create-delete"
+	Forget           Action = "forget"
+)
+
+// IsReplace tells whether an object is replaced by a new one.
+func (a Action) IsReplace() bool { return a == DeleteThenCreate || a == CreateThenDelete }
+
+// Reason says why an action was chosen where the values do not show it. The
+// texts are those of Terraform's plan JSON.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNone                   Reason = ""
+	ReplaceBecauseCannotUpdate   Reason = "replace_because_cannot_update"
+	ReplaceBecauseTainted        Reason = "replace_because_tainted"
+	ReplaceByRequest             Reason = "replace_by_request"
+	ReplaceByTriggers            Reason = "replace_by_triggers"
+	DeleteBecauseNoResource      Reason = "delete_because_no_resource_config"
+	DeleteBecauseNoModule        Reason = "delete_because_no_module"
+	DeleteBecauseWrongRepetition Reason = "delete_because_wrong_repetition"
+	DeleteBecauseCountIndex      Reason = "delete_because_count_index"
+	DeleteBecauseEachKey         Reason = "delete_because_each_key"
+	ReadBecauseConfigUnknown     Reason = "read_because_config_unknown"
+	ReadBecauseDependencyPending Reason = "read_because_dependency_pending"
+)
+
+// Mode is the purpose of a plan.
+type Mode string
+
+// The modes.
+const (
+	NormalMode      Mode = "normal"
+	DestroyMode     Mode = "destroy"
+	RefreshOnlyMode Mode = "refresh-only"
+)
+
+// Change is the change of one resource instance's object. Values carry no marks
+// and have the type that the resource type's schema implies.
+type Change struct {
+	Addr addrs.ResourceInstance
+	// PrevAddr is the address in the previous state; equal to Addr unless moved.
+	PrevAddr addrs.ResourceInstance
+	// Deposed is the key of a deposed object, or "" for the current one.
+	Deposed  string
+	Provider addrs.ProviderConfig
+	Action   Action
+	Reason   Reason
+	// Before and After are null where there is no object.
+	Before, After cty.Value
+	// BeforeSensitive and AfterSensitive are the paths of sensitive values, by
+	// configuration and schema together.
+	BeforeSensitive, AfterSensitive []cty.Path
+	// AfterConfigSensitive is the part of AfterSensitive that the configuration
+	// causes; it goes into the state.
+	AfterConfigSensitive []cty.Path
+	RequiredReplace      []cty.Path
+	// Private is the provider's own data for the apply.
+	Private []byte
+	// SchemaVersion is the version of the schema that After conforms to.
+	SchemaVersion int64
+	// CreateBeforeDestroy and Dependencies go into the state with the object.
+	CreateBeforeDestroy bool
+	Dependencies        []string
+}
+
+// OutputChange is the change of one root output value.
+type OutputChange struct {
+	Name          string
+	Action        Action
+	Before, After cty.Value
+	Sensitive     bool
+}
+
+// Variable is the value of a root input variable.
+type Variable struct {
+	Value cty.Value
+	// FromDefault tells that nobody set the variable.
+	FromDefault bool
+}
+
+// Plan is what an operation would do. It is immutable once made.
+type Plan struct {
+	Mode      Mode
+	Created   time.Time
+	Variables map[string]Variable
+	// Changes holds every instance in configuration or state, unchanged ones
+	// too, ordered by address.
+	Changes []*Change
+	// Drift holds the objects that differ from their record, from record
+	// (Before) to real object (After), ordered by address.
+	Drift   []*Change
+	Outputs []*OutputChange
+	// Previous is the state as recorded; Prior is the same after reading the real objects.
+	Previous, Prior *states.State
+	Targets         []addrs.Target
+	ForceReplace    []addrs.ResourceInstance
+	// Errored tells that the plan is incomplete because of errors.
+	Errored bool
+	// Complete tells that applying it leaves nothing to do for this configuration.
+	Complete bool
+}
+
+// Applyable tells whether applying the plan would change anything.
+func (p *Plan) Applyable() bool {
+	if p.Errored {
+		return false
+	}
+	if p.Mode == RefreshOnlyMode {
+		return len(p.Drift) > 0 || p.outputsChange()
+	}
+	for _, c := range p.Changes {
+		if c.Action != NoOp {
+			return true
+		}
+	}
+	return p.outputsChange()
+}
+
+func (p *Plan) outputsChange() bool {
+	for _, o := range p.Outputs {
+		if o.Action != NoOp {
+			return true
+		}
+	}
+	return false
+}
+
+// Counts are the numbers of a plan's summary line.
+type Counts struct{ Add, Change, Destroy int }
+
+// Count counts a plan's changes of managed resources as Terraform's summary line does.
+func (p *Plan) Count() Counts {
+	var n Counts
+	for _, c := range p.Changes {
+		switch c.Action {
+		case Create:
+			n.Add++
+		case Update:
+			n.Change++
+		case Delete:
+			n.Destroy++
+		case DeleteThenCreate, CreateThenDelete:
+			n.Add++
+			n.Destroy++
+		}
+	}
+	return n
+}

@@ -1,0 +1,230 @@
+package states
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+)
+
+// State is everything recorded about one configuration's real objects. It is
+// not safe for concurrent change. Objects in it are immutable and shared between
+// states, so that a copy costs no more than its maps.
+type State struct {
+	TerraformVersion string
+	Serial           uint64
+	Lineage          string
+	Outputs          map[string]*Output
+	// CheckResults is kept as it was read.
+	CheckResults []byte
+
+	resources map[string]*Resource
+}
+
+// Output is a recorded root output value.
+type Output struct {
+	Value     cty.Value
+	Sensitive bool
+}
+
+// Resource is a resource in one module instance, with its instances.
+type Resource struct {
+	Module ModuleInstance
+	Addr   addrs.Resource
+	// Provider is the provider configuration that manages the objects.
+	Provider  addrs.ProviderConfig
+	Instances map[addrs.InstanceKey]*Instance
+}
+
+// ModuleInstance is short for the address type, which this package uses often.
+type ModuleInstance = addrs.ModuleInstance
+
+// Instance is one resource instance: its current object and those that a
+// create-before-destroy replacement left to be destroyed.
+type Instance struct {
+	Current *Object // may be nil
+	// Deposed objects by key, eight hexadecimal digits.
+	Deposed map[string]*Object
+}
+
+// Object is what is recorded of one real object. It is immutable.
+type Object struct {
+	SchemaVersion int64
+	// AttrsJSON is the object's value; AttrsFlat is set instead for states older than Terraform 0.12.
+	AttrsJSON []byte
+	AttrsFlat map[string]string
+	// Sensitive are the paths of values that the configuration marks as sensitive.
+	Sensitive []cty.Path
+	Private   []byte
+	// Dependencies are the addresses of the resources that this object's
+	// configuration needs, directly or not, sorted.
+	Dependencies        []string
+	Tainted             bool
+	CreateBeforeDestroy bool
+
+	decoded atomic.Pointer[Decoded]
+}
+
+// Decoded is an object's value under the current schema, without marks.
+type Decoded struct {
+	Value cty.Value
+	// Encoded is the provider's own msgpack form, or nil.
+	Encoded []byte
+}
+
+// Decoded returns what [Object.SetDecoded] kept, or nil.
+func (o *Object) Decoded() *Decoded { return o.decoded.Load() }
+
+// SetDecoded keeps the object's value with it, so that it is decoded once only.
+func (o *Object) SetDecoded(d *Decoded) { o.decoded.Store(d) }
+
+// New returns an empty state without lineage.
+func New() *State {
+	return &State{Outputs: map[string]*Output{}, resources: map[string]*Resource{}}
+}
+
+// Copy returns a state that can be changed without changing s.
+func (s *State) Copy() *State {
+	out := *s
+	out.Outputs = maps.Clone(s.Outputs)
+	out.resources = make(map[string]*Resource, len(s.resources))
+	for key, r := range s.resources {
+		copied := *r
+		copied.Instances = make(map[addrs.InstanceKey]*Instance, len(r.Instances))
+		for k, inst := range r.Instances {
+			copied.Instances[k] = &Instance{Current: inst.Current, Deposed: maps.Clone(inst.Deposed)}
+		}
+		out.resources[key] = &copied
+	}
+	return &out
+}
+
+// Empty tells whether the state records nothing.
+func (s *State) Empty() bool { return len(s.resources) == 0 && len(s.Outputs) == 0 }
+
+// Resources returns all resources, in the order of the state file.
+func (s *State) Resources() []*Resource {
+	out := slices.Collect(maps.Values(s.resources))
+	slices.SortFunc(out, func(a, b *Resource) int {
+		if c := a.Module.Compare(b.Module); c != 0 {
+			return c
+		}
+		return a.Addr.Compare(b.Addr)
+	})
+	return out
+}
+
+// Resource returns the resource at an address, or nil.
+func (s *State) Resource(module ModuleInstance, addr addrs.Resource) *Resource {
+	return s.resources[resourceKey(module, addr)]
+}
+
+// Instance returns the instance at an address, or nil.
+func (s *State) Instance(addr addrs.ResourceInstance) *Instance {
+	r := s.Resource(addr.Module, addr.Resource)
+	if r == nil {
+		return nil
+	}
+	return r.Instances[addr.Key]
+}
+
+// Object returns the current object at an address, or nil.
+func (s *State) Object(addr addrs.ResourceInstance) *Object {
+	if inst := s.Instance(addr); inst != nil {
+		return inst.Current
+	}
+	return nil
+}
+
+// SetObject records the current object of an instance; nil removes it.
+func (s *State) SetObject(addr addrs.ResourceInstance, provider addrs.ProviderConfig, obj *Object) {
+	if obj == nil {
+		if inst := s.Instance(addr); inst != nil {
+			inst.Current = nil
+			s.prune(addr)
+		}
+		return
+	}
+	s.ensure(addr, provider).Current = obj
+}
+
+// SetDeposed records a deposed object under its key; nil removes it.
+func (s *State) SetDeposed(addr addrs.ResourceInstance, key string, provider addrs.ProviderConfig, obj *Object) {
+	if obj == nil {
+		if inst := s.Instance(addr); inst != nil {
+			delete(inst.Deposed, key)
+			s.prune(addr)
+		}
+		return
+	}
+	inst := s.ensure(addr, provider)
+	if inst.Deposed == nil {
+		inst.Deposed = map[string]*Object{}
+	}
+	inst.Deposed[key] = obj
+}
+
+// ensure returns the instance at an address, made if needed.
+func (s *State) ensure(addr addrs.ResourceInstance, provider addrs.ProviderConfig) *Instance {
+	key := resourceKey(addr.Module, addr.Resource)
+	r := s.resources[key]
+	if r == nil {
+		r = &Resource{Module: addr.Module, Addr: addr.Resource, Instances: map[addrs.InstanceKey]*Instance{}}
+		s.resources[key] = r
+	}
+	r.Provider = provider
+	inst := r.Instances[addr.Key]
+	if inst == nil {
+		inst = &Instance{}
+		r.Instances[addr.Key] = inst
+	}
+	return inst
+}
+
+// prune removes an instance without objects, and its resource if it was the last.
+func (s *State) prune(addr addrs.ResourceInstance) {
+	key := resourceKey(addr.Module, addr.Resource)
+	r := s.resources[key]
+	if inst := r.Instances[addr.Key]; inst.Current == nil && len(inst.Deposed) == 0 {
+		delete(r.Instances, addr.Key)
+	}
+	if len(r.Instances) == 0 {
+		delete(s.resources, key)
+	}
+}
+
+// Each calls f for every instance, in the order of the state file.
+func (s *State) Each(f func(addrs.ResourceInstance, *Resource, *Instance)) {
+	for _, r := range s.Resources() {
+		keys := slices.SortedFunc(maps.Keys(r.Instances), addrs.InstanceKey.Compare)
+		for _, key := range keys {
+			f(addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}, r, r.Instances[key])
+		}
+	}
+}
+
+// Count returns the number of managed current objects.
+func (s *State) Count() int {
+	n := 0
+	for _, r := range s.resources {
+		if r.Addr.Mode != addrs.Managed {
+			continue
+		}
+		for _, inst := range r.Instances {
+			if inst.Current != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func resourceKey(module ModuleInstance, addr addrs.Resource) string {
+	if len(module) == 0 {
+		return addr.String()
+	}
+	return module.String() + "." + addr.String()
+}
