@@ -22,6 +22,8 @@ var (
 	ErrDenied = errors.New("access denied")
 	// ErrUnavailable: the store could not be reached or failed; trying later may help.
 	ErrUnavailable = errors.New("store is unavailable")
+	// ErrInvalidKey: the key or prefix breaks the rules of [ValidateKey].
+	ErrInvalidKey = errors.New("invalid object key")
 )
 
 // Version names one content of one key, as the store sees it (an S3 ETag). It is opaque.
@@ -37,14 +39,15 @@ type Object struct {
 
 // Info describes a stored object.
 type Info struct {
-	Key      string
-	Size     int64
+	Key  string
+	Size int64
+	// Version is empty in a listing, where a store would have to read every object for it.
 	Version  Version
 	Modified time.Time
 }
 
-// Store is a bucket and prefix. Keys are slash-separated relative paths without
-// empty, "." or ".." segments. All methods are safe for concurrent use by many
+// Store is a bucket and prefix. Keys are slash-separated relative paths (see
+// [ValidateKey]); no key may be a folder of another. All methods are safe for concurrent use by many
 // processes; every write is atomic: a reader sees the old or the new content whole.
 // Reads see all writes that finished before.
 type Store interface {

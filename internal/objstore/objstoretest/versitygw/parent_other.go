@@ -1,0 +1,8 @@
+//go:build !linux
+
+package versitygw
+
+import "os/exec"
+
+// endWithParent does nothing: only Linux ties a process to its parent's life.
+func endWithParent(*exec.Cmd) {}

@@ -1,0 +1,53 @@
+package open
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/file"
+	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
+	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
+)
+
+// Open opens a store by its URL:
+//
+//	file:///ABSOLUTE/PATH
+//	s3://BUCKET/PREFIX?region=REGION&endpoint=URL&path_style=true
+//	mem://NAME    one store a name within this process; for tests
+//
+// The error says what a user can do and quotes no secret.
+func Open(ctx context.Context, rawURL string) (objstore.Store, error) {
+	scheme, _, ok := strings.Cut(rawURL, "://")
+	if !ok {
+		return nil, fmt.Errorf("open store: %q is not a URL; write file:///PATH or s3://BUCKET/PREFIX", withoutQuery(rawURL))
+	}
+	switch scheme {
+	case "s3":
+		return s3.Open(ctx, rawURL)
+	case "file":
+		return openFile(rawURL)
+	case "mem":
+		return mem.Named(strings.TrimPrefix(rawURL, "mem://")), nil
+	}
+	return nil, fmt.Errorf("open store: URLs that begin with %s:// are not known; write file:///PATH or s3://BUCKET/PREFIX", scheme)
+}
+
+func openFile(rawURL string) (objstore.Store, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("open file store: %w", err)
+	}
+	if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
+		return nil, fmt.Errorf("open file store: write file:///ABSOLUTE/PATH, with three slashes and no parameters, not %q", withoutQuery(rawURL))
+	}
+	return file.Open(filepath.FromSlash(u.Path))
+}
+
+func withoutQuery(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	return text
+}

@@ -1,0 +1,242 @@
+package s3_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest"
+	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
+	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
+)
+
+const bucket = "towline-test"
+
+var server *versitygw.Server
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+// run gives the tests a server; the racing processes that the suite starts
+// inherit its address and credentials.
+func run(m *testing.M) int {
+	if os.Getenv("AWS_ENDPOINT_URL_S3") != "" && os.Getenv("TOWLINE_OBJSTORETEST_RACER") != "" {
+		return objstoretest.Main(m)
+	}
+	dir, err := os.MkdirTemp("", "towline-s3-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		server, err = versitygw.Start(context.Background(), dir)
+	}
+	if err == nil {
+		defer server.Stop()
+		err = errors.Join(server.CreateBucket(bucket), server.Setenv())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return objstoretest.Main(m)
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	objstoretest.Run(t, objstoretest.Target{
+		Open:   func(t *testing.T) objstore.Store { return openStore(t, server.StoreURL(bucket, prefixOf(t))) },
+		Shared: true,
+	})
+}
+
+// TestLostAnswer has the network drop the answer to a write that succeeded. The
+// client sends it again, finds the object in the way, and must know it as its own.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(context.Context, objstore.Store) error{
+		"PutIfAbsent": func(ctx context.Context, store objstore.Store) error {
+			_, err := store.PutIfAbsent(ctx, "x", []byte("mine"))
+			return err
+		},
+		"PutIfMatch": func(ctx context.Context, store objstore.Store) error {
+			version, err := store.Put(ctx, "x", []byte("before"))
+			if err != nil {
+				return err
+			}
+			_, err = store.PutIfMatch(ctx, "x", []byte("mine"), version)
+			return err
+		},
+	}
+	for name, write := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy, dropped := losingProxy(t)
+			store := openStore(t, strings.Replace(server.StoreURL(bucket, prefixOf(t)), url.QueryEscape(server.Endpoint), url.QueryEscape(proxy), 1))
+			if err := write(t.Context(), store); err != nil {
+				t.Errorf("%s whose answer was lost: %v", name, err)
+			}
+			if dropped.Load() == 0 {
+				t.Error("no answer was lost; the test proves nothing")
+			}
+			if got, err := store.Get(t.Context(), "x", 10); err != nil || string(got.Data) != "mine" {
+				t.Errorf("Get = %q, %v", got.Data, err)
+			}
+		})
+	}
+}
+
+// losingProxy forwards to the server and drops the answer of the first conditional
+// write after the server carried it out.
+func losingProxy(t *testing.T) (address string, dropped *atomic.Int64) {
+	t.Helper()
+	target, err := url.Parse(server.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped = &atomic.Int64{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // it is signed
+		},
+		ModifyResponse: func(resp *http.Response) error {
+			conditional := resp.Request.Header.Get("If-None-Match") + resp.Request.Header.Get("If-Match")
+			if conditional != "" && dropped.Add(1) == 1 {
+				return errors.New("the answer is lost")
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	return front.URL, dropped
+}
+
+// TestAnswers checks what the answers mean that a healthy server does not give.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		status int
+		code   string
+		want   error
+	}{
+		"no permission":    {http.StatusForbidden, "AccessDenied", objstore.ErrDenied},
+		"no such bucket":   {http.StatusNotFound, "NoSuchBucket", objstore.ErrUnavailable},
+		"no such key":      {http.StatusNotFound, "NoSuchKey", objstore.ErrNotExist},
+		"always conflicts": {http.StatusConflict, "ConditionalRequestConflict", objstore.ErrUnavailable},
+		"not implemented":  {http.StatusNotImplemented, "NotImplemented", objstore.ErrUnavailable},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t, "s3://b?path_style=true&endpoint="+url.QueryEscape(fakeServer(t, test.status, test.code, 1000)))
+			_, err := store.PutIfAbsent(t.Context(), "x", nil)
+			if !errors.Is(err, test.want) {
+				t.Errorf("PutIfAbsent: %v; want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestConflictIsRetried(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, "s3://b?path_style=true&endpoint="+url.QueryEscape(fakeServer(t, http.StatusConflict, "ConditionalRequestConflict", 2)))
+	if _, err := store.PutIfAbsent(t.Context(), "x", []byte("y")); err != nil {
+		t.Errorf("PutIfAbsent after two conflicts: %v", err)
+	}
+}
+
+// fakeServer answers the first requests with an S3 error and later ones with success.
+func fakeServer(t *testing.T, status int, code string, failures int64) string {
+	t.Helper()
+	var count atomic.Int64
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if count.Add(1) > failures {
+			w.Header().Set("ETag", `"1"`)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>told by the test</Message></Error>", code)
+	}))
+	t.Cleanup(fake.Close)
+	return fake.URL
+}
+
+// TestEndlessObject has the server send more than it announced to have.
+func TestEndlessObject(t *testing.T) {
+	t.Parallel()
+	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Transfer-Encoding", "chunked")
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(fake.Close)
+	store := openStore(t, "s3://b?path_style=true&endpoint="+url.QueryEscape(fake.URL))
+	if _, err := store.Get(t.Context(), "x", 1<<20); !errors.Is(err, objstore.ErrTooLarge) {
+		t.Errorf("Get of an endless object: %v; want %v", err, objstore.ErrTooLarge)
+	}
+}
+
+func TestMissingBucket(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, server.StoreURL("no-such-bucket", "p"))
+	if _, err := store.Get(t.Context(), "x", 1); !errors.Is(err, objstore.ErrUnavailable) {
+		t.Errorf("Get from a missing bucket: %v; want %v", err, objstore.ErrUnavailable)
+	}
+}
+
+func TestOpenRefusals(t *testing.T) {
+	t.Parallel()
+	for name, rawURL := range map[string]string{
+		"credentials":          "s3://key:secret@bucket/p",
+		"endpoint credentials": "s3://bucket/p?endpoint=https://key:secret@host",
+		"unknown parameter":    "s3://bucket/p?regoin=x",
+		"bad path style":       "s3://bucket/p?path_style=perhaps",
+		"no bucket":            "s3:///p",
+		"bad prefix":           "s3://bucket/a/../b",
+		"not a URL":            "s3://bucket/%zz?secret",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := s3.Open(t.Context(), rawURL)
+			if err == nil {
+				t.Fatal("the URL was accepted")
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error quotes a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestURLOpensAgain(t *testing.T) {
+	t.Parallel()
+	for _, rawURL := range []string{"s3://b", "s3://b/p/q", "s3://b/p?endpoint=http%3A%2F%2Fh%3A1&path_style=true&region=eu-west-1"} {
+		if got := openStore(t, rawURL).URL(); got != rawURL {
+			t.Errorf("URL() = %s; want %s", got, rawURL)
+		}
+	}
+}
+
+func openStore(t *testing.T, rawURL string) objstore.Store {
+	t.Helper()
+	store, err := s3.Open(t.Context(), rawURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// prefixOf gives every run of every test its own part of the bucket.
+func prefixOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", "-") + "-" + rand.Text() }
