@@ -1,0 +1,75 @@
+package control
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrChain is wrapped by every error about a receipt that does not follow the one before.
+var ErrChain = errors.New("receipts do not form a chain")
+
+// ReceiptDigest is what the next receipt names as its previous: the SHA-256 of
+// the signed bytes, in hex.
+func ReceiptDigest(signed []byte) string {
+	sum := sha256.Sum256(signed)
+	return hex.EncodeToString(sum[:])
+}
+
+// VerifyChain opens an agent's receipts, oldest first, and checks that none is
+// missing, repeated or put in another's place. The first may be any receipt, so a
+// part of the chain can be checked; to check the beginning as well, see that its
+// sequence is 1.
+func VerifyChain(key ed25519.PublicKey, signed [][]byte) ([]Receipt, error) {
+	receipts := make([]Receipt, 0, len(signed))
+	for i, data := range signed {
+		receipt, err := Open[Receipt](data, key)
+		if err != nil {
+			return nil, fmt.Errorf("receipt %d of %d: %w", i+1, len(signed), err)
+		}
+		if i > 0 {
+			if err := follows(receipts[i-1], signed[i-1], receipt); err != nil {
+				return nil, fmt.Errorf("receipt %d of %d: %w", i+1, len(signed), err)
+			}
+		}
+		receipts = append(receipts, receipt)
+	}
+	return receipts, nil
+}
+
+func follows(before Receipt, signedBefore []byte, receipt Receipt) error {
+	switch {
+	case receipt.Environment != before.Environment || receipt.Agent != before.Agent:
+		return fmt.Errorf("%w: it is of %s/%s, the one before of %s/%s", ErrChain, receipt.Environment, receipt.Agent, before.Environment, before.Agent)
+	case receipt.Sequence != before.Sequence+1:
+		return fmt.Errorf("%w: sequence %d follows %d", ErrChain, receipt.Sequence, before.Sequence)
+	case receipt.Epoch < before.Epoch:
+		return fmt.Errorf("%w: epoch %d follows %d", ErrChain, receipt.Epoch, before.Epoch)
+	case receipt.Previous != ReceiptDigest(signedBefore):
+		return fmt.Errorf("%w: it names another receipt as its previous", ErrChain)
+	}
+	return nil
+}
+
+// DriftSet is the identity of a set of drift: it changes when an instance or an
+// attribute joins or leaves, and not with the order, the age or what was decided.
+// The empty set's is "".
+func DriftSet(items []DriftItem) string {
+	if len(items) == 0 {
+		return ""
+	}
+	lines := make([]string, len(items))
+	for i, item := range items {
+		attributes := slices.Sorted(slices.Values(item.Attributes))
+		line, _ := json.Marshal([]any{item.Address, item.Deleted, attributes}) // strings and booleans always encode
+		lines[i] = string(line)
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "\n")))
+	return hex.EncodeToString(sum[:])
+}

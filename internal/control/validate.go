@@ -1,0 +1,313 @@
+package control
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Bounds of documents: far more than people declare, small enough to read whole.
+const (
+	maxName     = 63
+	maxText     = 2000
+	maxEntries  = 1000
+	maxDuration = Duration(366 * 24 * time.Hour)
+)
+
+// FieldError says what is wrong with one field of a document.
+type FieldError struct {
+	// Field is the path of the field as it is written, such as include[0].address.
+	Field string
+	// Message is a sentence without capital and full stop that follows the field's name.
+	Message string
+}
+
+// Error implements error.
+func (e FieldError) Error() string { return e.Field + " " + e.Message }
+
+// FieldErrors returns the field errors that err joins.
+func FieldErrors(err error) []FieldError {
+	var one FieldError
+	var many interface{ Unwrap() []error }
+	switch {
+	case errors.As(err, &many):
+		var out []FieldError
+		for _, inner := range many.Unwrap() {
+			out = append(out, FieldErrors(inner)...)
+		}
+		return out
+	case errors.As(err, &one):
+		return []FieldError{one}
+	}
+	return nil
+}
+
+// ValidateName tells whether a name may be used for an environment, channel,
+// agent, scope or policy.
+func ValidateName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("must not be empty")
+	case len(name) > maxName:
+		return fmt.Errorf("must have at most %d characters", maxName)
+	case name[0] == '-' || name[len(name)-1] == '-':
+		return errors.New("must not begin or end with a dash")
+	}
+	for _, c := range name {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') {
+			return errors.New("must have only lower-case letters, digits and dashes")
+		}
+	}
+	return nil
+}
+
+// Validate implements [Document].
+func (a Agent) Validate() error {
+	var check checker
+	check.head(a.Version, a.Environment)
+	check.name("name", a.Name)
+	check.name("channel", a.Channel)
+	check.names("scopes", a.Scopes)
+	check.that("labels", len(a.Labels) <= maxEntries, "must have at most %d entries", maxEntries)
+	for key, value := range a.Labels {
+		check.name("labels["+key+"]", key)
+		check.text("labels["+key+"]", value)
+	}
+	check.that("poll_interval", a.PollInterval >= Duration(time.Second) && a.PollInterval <= maxDuration, "must be between 1s and a year")
+	if a.Slack != nil {
+		check.slack(*a.Slack)
+	}
+	check.that("join.generation", a.Join.Generation >= 1, "must be at least 1")
+	check.ed25519Key("join.public_key", a.Join.PublicKey)
+	check.time("join.expires", a.Join.Expires)
+	return check.err()
+}
+
+func (c *checker) slack(s Slack) {
+	set := 0
+	for field, value := range map[string]string{
+		"webhook_env": s.WebhookEnv, "webhook_file": s.WebhookFile,
+		"webhook_ssm_parameter": s.WebhookSSM, "webhook_secret": s.WebhookSecret,
+	} {
+		c.text("slack."+field, value)
+		if value != "" {
+			set++
+		}
+	}
+	c.that("slack", set == 1, "must have exactly one of webhook_env, webhook_file, webhook_ssm_parameter and webhook_secret")
+}
+
+// Validate implements [Document].
+func (s Scope) Validate() error {
+	var check checker
+	check.head(s.Version, s.Environment)
+	check.name("name", s.Name)
+	check.that("include", len(s.Include) > 0, "must have at least one entry; write \"**\" as the address to include everything")
+	check.matches("include", s.Include)
+	check.matches("exclude", s.Exclude)
+	for i, action := range s.Actions {
+		check.that(index("actions", i), slices.Contains(actions, action), "must be create, update or delete")
+	}
+	check.that("ignore_attributes", len(s.IgnoreAttributes) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, pattern := range s.IgnoreAttributes {
+		check.text(index("ignore_attributes", i), pattern)
+		check.that(index("ignore_attributes", i), strings.Contains(pattern, "."), "must have the form ADDRESS.attribute or TYPE.attribute")
+	}
+	check.that("max_deletes", s.MaxDeletes == nil || *s.MaxDeletes >= 0, "must not be negative")
+	check.that("max_changes", s.MaxChanges == nil || *s.MaxChanges >= 0, "must not be negative")
+	check.that("drift.mode", slices.Contains(driftModes, s.Drift.Mode), "must be observe, propose or enforce")
+	check.that("drift.grace", s.Drift.Grace >= 0 && s.Drift.Grace <= maxDuration, "must be between 0s and a year")
+	return check.err()
+}
+
+var (
+	actions    = []Action{ActionCreate, ActionUpdate, ActionDelete}
+	driftModes = []DriftMode{DriftObserve, DriftPropose, DriftEnforce}
+	afters     = []After{AfterRevert, AfterHold, AfterPropose}
+	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomeFailed}
+)
+
+func (c *checker) matches(field string, matches []Match) {
+	c.that(field, len(matches) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, match := range matches {
+		c.text(index(field, i)+".address", match.Address)
+		c.text(index(field, i)+".type", match.Type)
+		c.that(index(field, i), match != Match{}, "must have an address, a type or both")
+	}
+}
+
+// Validate implements [Document].
+func (p BreakGlassPolicy) Validate() error {
+	var check checker
+	check.head(p.Version, p.Environment)
+	check.name("name", p.Name)
+	check.names("scopes", p.Scopes)
+	check.that("approvers", len(p.Approvers) <= maxEntries, "must have at most %d entries", maxEntries)
+	seen := map[string]bool{}
+	for i, approver := range p.Approvers {
+		key, err := ParseApprover(approver)
+		check.that(index("approvers", i), err == nil, "must be a public key such as \"ssh-ed25519 AAAA… name\"")
+		if err == nil {
+			check.that(index("approvers", i), !seen[ApproverID(key)], "must not repeat a key: one person would count as two approvals")
+			seen[ApproverID(key)] = true
+		}
+	}
+	check.that("approvals", p.Approvals >= 1, "must be at least 1")
+	check.that("approvals", p.Approvals <= len(p.Approvers), "must not be more than there are approvers")
+	check.that("max_duration", p.MaxDuration >= Duration(time.Minute) && p.MaxDuration <= Duration(31*24*time.Hour), "must be between 1m and 31 days")
+	check.that("after", slices.Contains(afters, p.After), "must be revert, hold or propose")
+	return check.err()
+}
+
+// Validate implements [Document].
+func (c Claim) Validate() error {
+	var check checker
+	check.head(c.Version, c.Environment)
+	check.name("agent", c.Agent)
+	check.that("generation", c.Generation >= 1, "must be at least 1")
+	check.ed25519Key("agent_key", c.AgentKey)
+	check.time("time", c.Time)
+	check.text("hostname", c.Hostname)
+	return check.err()
+}
+
+// Validate implements [Document].
+func (h Heartbeat) Validate() error {
+	var check checker
+	check.head(h.Version, h.Environment)
+	check.name("agent", h.Agent)
+	check.time("time", h.Time)
+	check.that("epoch", h.Epoch >= 0, "must not be negative")
+	check.that("sequence", h.Sequence >= 0, "must not be negative")
+	check.name("channel", h.Channel)
+	check.that("outcome", slices.Contains(outcomes, h.Outcome), "is not known")
+	return check.err()
+}
+
+// Validate implements [Document].
+func (r Receipt) Validate() error {
+	var check checker
+	check.head(r.Version, r.Environment)
+	check.name("agent", r.Agent)
+	check.that("epoch", r.Epoch >= 1, "must be at least 1")
+	check.that("sequence", r.Sequence >= 1, "must be at least 1")
+	check.time("started", r.Started)
+	check.time("finished", r.Finished)
+	check.that("previous", r.Previous == "" || hexDigest(r.Previous), "must be empty or a SHA-256 in hex")
+	check.that("previous", (r.Previous == "") == (r.Sequence == 1), "must be empty in the first receipt and only there")
+	check.name("channel", r.Channel)
+	check.that("outcome", slices.Contains(outcomes, r.Outcome), "is not known")
+	check.that("drift_set", r.DriftSet == DriftSet(r.Drift), "must be the identity of the listed drift")
+	return check.err()
+}
+
+// Validate implements [Document].
+func (g GrantRequest) Validate() error {
+	var check checker
+	check.head(g.Version, g.Environment)
+	check.name("id", g.ID)
+	check.name("policy", g.Policy)
+	check.that("targets", len(g.Targets) >= 1 && len(g.Targets) <= maxEntries, "must have between 1 and %d entries", maxEntries)
+	for i, target := range g.Targets {
+		check.text(index("targets", i), target)
+		check.that(index("targets", i), target != "", "must not be empty")
+	}
+	check.text("reason", g.Reason)
+	check.text("opener", g.Opener)
+	check.time("opened", g.Opened)
+	check.time("until", g.Until)
+	check.that("until", g.Until.After(g.Opened), "must be after opened")
+	return check.err()
+}
+
+// Validate implements [Document].
+func (g GrantClosure) Validate() error {
+	var check checker
+	check.that("version", g.Version == FormatVersion, "is %d, but this program knows %d; upgrade it", g.Version, FormatVersion)
+	check.name("id", g.ID)
+	check.time("closed", g.Closed)
+	check.text("closer", g.Closer)
+	return check.err()
+}
+
+// checker collects field errors.
+type checker struct{ errs []error }
+
+func (c *checker) that(field string, ok bool, format string, args ...any) {
+	if !ok {
+		c.errs = append(c.errs, FieldError{field, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *checker) head(version int, environment string) {
+	c.that("version", version == FormatVersion, "is %d, but this program knows %d; upgrade it", version, FormatVersion)
+	c.name("environment", environment)
+}
+
+func (c *checker) name(field, value string) {
+	if err := ValidateName(value); err != nil {
+		c.that(field, false, "%s", err)
+	}
+}
+
+func (c *checker) names(field string, values []string) {
+	c.that(field, len(values) >= 1 && len(values) <= maxEntries, "must have between 1 and %d entries", maxEntries)
+	seen := map[string]bool{}
+	for i, value := range values {
+		c.name(index(field, i), value)
+		c.that(index(field, i), !seen[value], "must not repeat %q", value)
+		seen[value] = true
+	}
+}
+
+// text bounds free text and keeps control characters out of terminals and logs.
+func (c *checker) text(field, value string) {
+	c.that(field, len(value) <= maxText, "must have at most %d characters", maxText)
+	plain := !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f })
+	c.that(field, plain, "must not hold control characters")
+}
+
+// time asks for UTC: a time has one form only then.
+func (c *checker) time(field string, value time.Time) {
+	c.that(field, !value.IsZero() && value.Location() == time.UTC, "must be a time in UTC")
+	c.that(field, value.Year() >= 1970 && value.Year() < 10000, "must be in a year that can be written with four digits")
+}
+
+func (c *checker) ed25519Key(field, value string) {
+	_, err := decodeKey(value)
+	c.that(field, err == nil, "must be an ed25519 public key in base64")
+}
+
+func (c *checker) err() error { return errors.Join(c.errs...) }
+
+func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+func hexDigest(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// EncodeKey writes a public key as documents hold it.
+func EncodeKey(key ed25519.PublicKey) string { return base64.StdEncoding.EncodeToString(key) }
+
+func decodeKey(text string) (ed25519.PublicKey, error) {
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, errors.New("not an ed25519 public key in base64")
+	}
+	return key, nil
+}
+
+// ParseApprover reads a public key in OpenSSH's authorized_keys form.
+func ParseApprover(line string) (ssh.PublicKey, error) {
+	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
+	if err != nil || len(options) > 0 || len(rest) > 0 {
+		return nil, errors.New("not a public key in authorized_keys form")
+	}
+	return key, nil
+}
