@@ -339,3 +339,6 @@ func (q *queue) Pop() any {
 	*q = old[:len(old)-1]
 	return n
 }
+
+// SetStep gives a held node its work.
+func (n *Node) SetStep(step Step) { n.step = step }

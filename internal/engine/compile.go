@@ -1,0 +1,384 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// schemaSource gives providers' schemas.
+type schemaSource interface {
+	schema(ctx context.Context, provider addrs.Provider) (*providers.Schema, tfdiags.Diagnostics)
+}
+
+// compile resolves a configuration. The program is usable only without errors.
+func compile(ctx context.Context, config *configs.Config, schemas schemaSource) (*program, tfdiags.Diagnostics) {
+	c := &compiler{ctx: ctx, schemas: schemas, program: &program{providers: map[string]*object{}}}
+	c.program.root = c.declare(config, nil, nil)
+	if c.diags.HasErrors() {
+		return nil, c.diags
+	}
+	for _, o := range slices.Clone(c.program.objects) {
+		c.resolve(o)
+	}
+	if c.diags.HasErrors() {
+		return nil, c.diags
+	}
+	order, cycle := sortObjects(c.program.objects)
+	if cycle != nil {
+		return nil, append(c.diags, cycleDiagnostic(cycle)...)
+	}
+	setPriorities(order)
+	propagateCreateFirst(order)
+	c.program.closures = resourceClosures(order)
+	return c.program, c.diags
+}
+
+type compiler struct {
+	ctx     context.Context
+	schemas schemaSource
+	program *program
+	diags   tfdiags.Diagnostics
+}
+
+// declare makes the objects of a module and of those it calls, without references.
+func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *object) *moduleProgram {
+	m := &moduleProgram{
+		config: config, parent: parent, call: call,
+		children:  map[string]*moduleProgram{},
+		variables: map[string]*object{}, locals: map[string]*object{}, outputs: map[string]*object{},
+		calls: map[string]*object{}, resources: map[addrs.Resource]*object{},
+	}
+	for _, name := range sortedNames(config.Module.Variables) {
+		m.variables[name] = c.add(m, &object{kind: kindVariable, name: name, variable: config.Module.Variables[name]})
+	}
+	for _, name := range sortedNames(config.Module.Locals) {
+		m.locals[name] = c.add(m, &object{kind: kindLocal, name: name, localVal: config.Module.Locals[name]})
+	}
+	for _, addr := range sortedResources(config.Module.Resources) {
+		m.resources[addr] = c.declareResource(m, config.Module.Resources[addr])
+	}
+	for _, name := range sortedNames(config.Module.ModuleCalls) {
+		callObject := c.add(m, &object{kind: kindCall, name: name, callDecl: config.Module.ModuleCalls[name]})
+		m.calls[name] = callObject
+		if child := config.Children[name]; child != nil {
+			callObject.child = c.declare(child, m, callObject)
+			m.children[name] = callObject.child
+		}
+	}
+	for _, name := range sortedNames(config.Module.Outputs) {
+		m.outputs[name] = c.add(m, &object{kind: kindOutput, name: name, output: config.Module.Outputs[name]})
+	}
+	for _, local := range sortedProviders(config.Module.ProviderConfigs) {
+		addr := addrs.ProviderConfig{Module: config.Path, Provider: config.Module.LocalProvider(local.LocalName), Alias: local.Alias}
+		c.provider(m, addr, config.Module.ProviderConfigs[local])
+	}
+	return m
+}
+
+func (c *compiler) add(m *moduleProgram, o *object) *object {
+	o.mod = m
+	o.id, o.local = len(c.program.objects), len(m.objects)
+	c.program.objects = append(c.program.objects, o)
+	m.objects = append(m.objects, o)
+	return o
+}
+
+// provider enters a provider configuration, or returns the one already known.
+func (c *compiler) provider(m *moduleProgram, addr addrs.ProviderConfig, decl *configs.ProviderConfig) *object {
+	key := addr.String()
+	if o, ok := c.program.providers[key]; ok {
+		if decl != nil {
+			o.providerDecl = decl
+		}
+		return o
+	}
+	o := c.add(m, &object{kind: kindProvider, name: key, providerAddr: addr, providerDecl: decl})
+	c.program.providers[key] = o
+	return o
+}
+
+func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *object {
+	o := c.add(m, &object{kind: kindResource, name: decl.Addr.String(), resource: decl,
+		addr: addrs.ConfigResource{Module: m.config.Path, Resource: decl.Addr}, createFirst: decl.Lifecycle.CreateBeforeDestroy})
+	providerAddr := m.config.LocalProviderFor(decl.Provider)
+	schema, diags := c.schemas.schema(c.ctx, providerAddr.Provider)
+	c.diags = append(c.diags, diags.WithSubject(decl.Range)...)
+	if diags.HasErrors() {
+		return o
+	}
+	types, what := schema.ResourceTypes, "resource type"
+	if decl.Addr.Mode == addrs.Data {
+		types, what = schema.DataSources, "data source"
+	}
+	if o.schema = types.Get(decl.Addr.Type); o.schema == nil {
+		c.diags = append(c.diags, tfdiags.At(decl.Range, "Invalid "+what,
+			fmt.Sprintf("The provider %s does not support %s %q.%s", providerAddr.Provider.ForDisplay(), what, decl.Addr.Type, suggest(decl.Addr.Type, types.Names())))...)
+	}
+	return o
+}
+
+// resolve finds what an object's expressions refer to.
+func (c *compiler) resolve(o *object) {
+	switch o.kind {
+	case kindVariable:
+		c.resolveVariable(o)
+	case kindLocal:
+		o.refs = c.exprRefs(o.mod, o.localVal.Expr)
+	case kindOutput:
+		o.refs = c.exprRefs(o.mod, o.output.Expr)
+		for _, rule := range o.output.Preconditions {
+			o.refs = append(o.refs, c.ruleRefs(o.mod, rule)...)
+		}
+		o.after = c.traversalRefs(o.mod, o.output.DependsOn)
+	case kindCall:
+		o.repeatRefs = append(c.exprRefs(o.mod, o.callDecl.Count), c.exprRefs(o.mod, o.callDecl.ForEach)...)
+		o.after = c.traversalRefs(o.mod, o.callDecl.DependsOn)
+		c.checkArguments(o)
+	case kindResource:
+		c.resolveResource(o)
+	case kindProvider:
+		c.resolveProvider(o)
+	}
+}
+
+func (c *compiler) resolveVariable(o *object) {
+	for _, rule := range o.variable.Validations {
+		// A rule may use other objects of its own module; the variable itself is not waited for.
+		for _, r := range c.ruleRefs(o.mod, rule) {
+			if r.target != o && r.target != nil {
+				c.diags = append(c.diags, tfdiags.At(r.Range, "Unsupported language feature",
+					"A validation rule that refers to other objects than its own variable is valid Terraform, but this version of towline does not run it yet.")...)
+			}
+		}
+	}
+	call := o.mod.call
+	if call == nil {
+		return
+	}
+	attrs, _ := call.callDecl.Config.JustAttributes()
+	attr := attrs[o.name]
+	if attr == nil {
+		if o.variable.Required() {
+			c.diags = append(c.diags, tfdiags.At(call.callDecl.Range, "Missing required argument",
+				fmt.Sprintf("The module needs a value for its variable %q, which has no default. Set it in the module block.", o.name))...)
+		}
+		return
+	}
+	o.argument = attr
+	o.refs = c.exprRefs(o.mod.parent, attr.Expr)
+}
+
+// checkArguments refuses arguments for which a module has no variable.
+func (c *compiler) checkArguments(o *object) {
+	attrs, hclDiags := o.callDecl.Config.JustAttributes()
+	c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
+	for _, name := range sortedNames(attrs) {
+		if o.child != nil && o.child.variables[name] == nil {
+			c.diags = append(c.diags, tfdiags.At(attrs[name].NameRange, "Unsupported argument",
+				fmt.Sprintf("An argument named %q is not expected here: module %q has no such variable.%s", name, o.name, suggest(name, sortedNames(o.child.variables))))...)
+		}
+	}
+}
+
+func (c *compiler) resolveResource(o *object) {
+	decl := o.resource
+	o.provider = c.resourceProvider(o)
+	o.repeatRefs = append(c.exprRefs(o.mod, decl.Count), c.exprRefs(o.mod, decl.ForEach)...)
+	o.after = c.traversalRefs(o.mod, decl.DependsOn)
+	refs, diags := lang.BodyRefs(decl.Config, providers.BodyVariables(decl.Config, o.schema.Block))
+	c.diags = append(c.diags, diags...)
+	o.refs = c.resolveRefs(o.mod, refs)
+	for _, r := range o.refs {
+		if r.target == o {
+			c.diags = append(c.diags, tfdiags.At(r.Range, "Self-referential block",
+				fmt.Sprintf("The configuration of %s may not refer to itself.", o.addr.Resource))...)
+		}
+	}
+	for _, rule := range decl.Lifecycle.Preconditions {
+		o.refs = append(o.refs, c.ruleRefs(o.mod, rule)...)
+	}
+	for _, rule := range decl.Lifecycle.Postconditions {
+		for _, r := range c.ruleRefs(o.mod, rule) {
+			if r.target != o {
+				o.refs = append(o.refs, r)
+			}
+		}
+	}
+	for _, expr := range decl.Lifecycle.ReplaceTriggeredBy {
+		o.refs = append(o.refs, c.exprRefs(o.mod, expr)...)
+	}
+}
+
+// resourceProvider finds or implies the provider configuration of a resource.
+func (c *compiler) resourceProvider(o *object) *object {
+	addr := o.mod.config.LocalProviderFor(o.resource.Provider)
+	if known, ok := c.program.providers[addr.String()]; ok {
+		return known
+	}
+	if addr.Alias != "" {
+		c.diags = append(c.diags, tfdiags.At(o.resource.Range, "Provider configuration not present",
+			fmt.Sprintf("%s wants the provider configuration %s, which is not declared. Add a provider block with alias = %q, or pass the configuration to the module.", o.addr, addr, addr.Alias))...)
+		return nil
+	}
+	root := c.program.root
+	addr.Module = root.config.Path
+	return c.provider(root, addr, nil)
+}
+
+func (c *compiler) resolveProvider(o *object) {
+	if o.providerDecl == nil {
+		return
+	}
+	schema, diags := c.schemas.schema(c.ctx, o.providerAddr.Provider)
+	c.diags = append(c.diags, diags.WithSubject(o.providerDecl.Range)...)
+	if diags.HasErrors() {
+		return
+	}
+	refs, moreDiags := lang.BodyRefs(o.providerDecl.Config, providers.BodyVariables(o.providerDecl.Config, schema.Provider))
+	c.diags = append(c.diags, moreDiags...)
+	o.refs = c.resolveRefs(o.mod, refs)
+}
+
+func (c *compiler) exprRefs(m *moduleProgram, expr hcl.Expression) []ref {
+	refs, diags := lang.ExprRefs(expr)
+	c.diags = append(c.diags, diags...)
+	return c.resolveRefs(m, refs)
+}
+
+func (c *compiler) ruleRefs(m *moduleProgram, rule *configs.CheckRule) []ref {
+	return append(c.exprRefs(m, rule.Condition), c.exprRefs(m, rule.ErrorMessage)...)
+}
+
+func (c *compiler) traversalRefs(m *moduleProgram, traversals []hcl.Traversal) []ref {
+	refs, diags := lang.TraversalRefs(traversals)
+	c.diags = append(c.diags, diags...)
+	return c.resolveRefs(m, refs)
+}
+
+func (c *compiler) resolveRefs(m *moduleProgram, refs []lang.Ref) []ref {
+	out := make([]ref, 0, len(refs))
+	for _, r := range refs {
+		resolved := ref{Ref: r}
+		switch r.Kind {
+		case lang.RefVariable:
+			resolved.target = c.lookup(m, r, m.variables[r.Name], "input variable", "var."+r.Name, sortedNames(m.variables))
+		case lang.RefLocal:
+			resolved.target = c.lookup(m, r, m.locals[r.Name], "local value", "local."+r.Name, sortedNames(m.locals))
+		case lang.RefModule:
+			resolved.target = c.lookup(m, r, m.calls[r.Name], "module", "module."+r.Name, sortedNames(m.calls))
+			c.resolveOutput(&resolved)
+		case lang.RefResource:
+			resolved.target = c.lookup(m, r, m.resources[r.Resource], "resource", r.Resource.String(), nil)
+		}
+		out = append(out, resolved)
+	}
+	return out
+}
+
+// lookup reports a reference to something that is not declared.
+func (c *compiler) lookup(m *moduleProgram, r lang.Ref, found *object, what, name string, known []string) *object {
+	if found == nil {
+		where := "the root module"
+		if len(m.config.Path) > 0 {
+			where = m.config.Path.String()
+		}
+		_, short, _ := strings.Cut(name, ".")
+		c.diags = append(c.diags, tfdiags.At(r.Range, "Reference to undeclared "+what,
+			fmt.Sprintf("%s is used here, but it is not declared in %s.%s", name, where, suggest(short, known)))...)
+	}
+	return found
+}
+
+// resolveOutput finds the output behind a module reference and notes its use.
+func (c *compiler) resolveOutput(r *ref) {
+	if r.target == nil || r.target.child == nil {
+		return
+	}
+	child := r.target.child
+	if r.Output != "" {
+		if r.output = child.outputs[r.Output]; r.output == nil {
+			c.diags = append(c.diags, tfdiags.At(r.Range, "Unsupported attribute",
+				fmt.Sprintf("Module %q has no output named %q.%s", r.Name, r.Output, suggest(r.Output, sortedNames(child.outputs))))...)
+			return
+		}
+	}
+	r.eachOutput(func(o *object) {
+		if !slices.Contains(r.target.usedOutputs, o) {
+			r.target.usedOutputs = append(r.target.usedOutputs, o)
+		}
+	})
+}
+
+// suggest offers the most similar known name, as a sentence with a leading space, or "".
+func suggest(name string, known []string) string {
+	best, bestDistance := "", 3
+	for _, k := range known {
+		if d := editDistance(name, k, bestDistance); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %q?", best)
+}
+
+// editDistance is Levenshtein's, cut off at limit.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func sortedResources(m map[addrs.Resource]*configs.Resource) []addrs.Resource {
+	out := make([]addrs.Resource, 0, len(m))
+	for addr := range m {
+		out = append(out, addr)
+	}
+	slices.SortFunc(out, addrs.Resource.Compare)
+	return out
+}
+
+func sortedProviders(m map[addrs.LocalProviderConfig]*configs.ProviderConfig) []addrs.LocalProviderConfig {
+	out := make([]addrs.LocalProviderConfig, 0, len(m))
+	for local := range m {
+		out = append(out, local)
+	}
+	slices.SortFunc(out, func(a, b addrs.LocalProviderConfig) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}

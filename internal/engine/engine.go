@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// ProviderSource starts providers.
+type ProviderSource interface {
+	// Start returns a running provider that is not configured yet. The caller closes it.
+	Start(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics)
+}
+
+// Options configure an engine.
+type Options struct {
+	Providers ProviderSource
+	// Parallelism bounds concurrent calls to one provider configuration. 0 means [DefaultParallelism].
+	Parallelism int
+	// Hook is told what happens, for progress. Nil means nobody.
+	Hook Hook
+	// Now is the clock. Nil means time.Now.
+	Now func() time.Time
+}
+
+// DefaultParallelism is the number of concurrent calls to one provider
+// configuration, as in Terraform, where it bounds the whole walk.
+const DefaultParallelism = 10
+
+// Engine plans and applies. It keeps providers running and what it learned of
+// real objects between operations, so that a round without changes costs its
+// reads only. Its methods must not be called concurrently with each other.
+type Engine struct {
+	opts Options
+	hook Hook
+	pool providerPool
+
+	mu   sync.Mutex
+	memo map[string]*planMemo
+
+	compiledFor *configs.Config
+	compiled    *program
+}
+
+// New returns an engine. Close ends the providers it started.
+func New(opts Options) *Engine {
+	if opts.Parallelism <= 0 {
+		opts.Parallelism = DefaultParallelism
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	e := &Engine{opts: opts, hook: opts.Hook, memo: map[string]*planMemo{}}
+	if e.hook == nil {
+		e.hook = NoHook{}
+	}
+	e.pool = providerPool{source: opts.Providers, schemas: map[addrs.Provider]*providers.Schema{},
+		idle: map[addrs.Provider][]providers.Interface{}, configured: map[string]*configuredProvider{}}
+	return e
+}
+
+// Close ends every provider.
+func (e *Engine) Close() error { return e.pool.close() }
+
+// Schemas returns the schemas of the given providers.
+func (e *Engine) Schemas(ctx context.Context, wanted []addrs.Provider) (map[addrs.Provider]*providers.Schema, tfdiags.Diagnostics) {
+	out := make(map[addrs.Provider]*providers.Schema, len(wanted))
+	var diags tfdiags.Diagnostics
+	for _, p := range wanted {
+		schema, moreDiags := e.pool.schema(ctx, p)
+		diags = append(diags, moreDiags...)
+		if schema != nil {
+			out[p] = schema
+		}
+	}
+	return out, diags
+}
+
+// program compiles a configuration, once while it stays the same.
+func (e *Engine) program(ctx context.Context, config *configs.Config) (*program, tfdiags.Diagnostics) {
+	if e.compiledFor == config {
+		return e.compiled, nil
+	}
+	prog, diags := compile(ctx, config, &e.pool)
+	if !diags.HasErrors() {
+		e.compiledFor, e.compiled = config, prog
+	}
+	return prog, diags
+}
+
+// Hook is told what an operation does. Methods are called concurrently and must return soon.
+type Hook interface {
+	Refreshing(addr addrs.ResourceInstance, id string)
+	// Reading and ReadDone frame the read of a data source.
+	Reading(addr addrs.ResourceInstance)
+	ReadDone(addr addrs.ResourceInstance, id string, took time.Duration)
+	// Applying and Applied frame a call that changes something. Deposed is the
+	// key of a deposed object, or "".
+	Applying(ev ApplyEvent)
+	Applied(ev ApplyEvent, took time.Duration, failed bool)
+}
+
+// ApplyEvent is one change being made.
+type ApplyEvent struct {
+	Addr    addrs.ResourceInstance
+	Deposed string
+	// Verb is "create", "update", "delete" or "read".
+	Verb string
+	// ID is the object's id attribute, before or after, or "".
+	ID string
+}
+
+// NoHook is a Hook that ignores everything.
+type NoHook struct{}
+
+func (NoHook) Refreshing(addrs.ResourceInstance, string)              {}
+func (NoHook) Reading(addrs.ResourceInstance)                         {}
+func (NoHook) ReadDone(addrs.ResourceInstance, string, time.Duration) {}
+func (NoHook) Applying(ApplyEvent)                                    {}
+func (NoHook) Applied(ApplyEvent, time.Duration, bool)                {}
+
+// objectID returns an object's id attribute for people, or "".
+func objectID(v cty.Value) string {
+	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsObjectType() || !v.Type().HasAttribute("id") {
+		return ""
+	}
+	id, _ := v.GetAttr("id").Unmark()
+	if id.IsNull() || !id.IsKnown() || id.Type() != cty.String {
+		return ""
+	}
+	return id.AsString()
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// decodeObject returns a recorded object's value under the current schema, from
+// the provider the first time and from memory afterwards.
+func decodeObject(ctx context.Context, client providers.Interface, addr addrs.ResourceInstance, schema *providers.ResourceSchema, obj *states.Object) (*states.Decoded, tfdiags.Diagnostics) {
+	if known := obj.Decoded(); known != nil {
+		return known, nil
+	}
+	if obj.SchemaVersion > schema.Version {
+		return nil, tfdiags.New(tfdiags.Error, "Resource instance managed by newer provider version",
+			fmt.Sprintf("The object of %s was recorded with schema version %d, but the provider in use knows versions up to %d only. Use a newer version of the provider.", addr, obj.SchemaVersion, schema.Version))
+	}
+	resp := client.UpgradeResourceState(ctx, providers.UpgradeResourceStateRequest{
+		TypeName: addr.Resource.Type, Version: obj.SchemaVersion, RawJSON: obj.AttrsJSON, RawFlatmap: obj.AttrsFlat,
+	})
+	if resp.Diagnostics.HasErrors() {
+		return nil, resp.Diagnostics
+	}
+	d := &states.Decoded{Value: resp.UpgradedState}
+	obj.SetDecoded(d)
+	return d, resp.Diagnostics
+}
+
+// decodeData returns a recorded data source result. Data sources have no upgrade.
+func decodeData(schema *providers.ResourceSchema, obj *states.Object) (cty.Value, error) {
+	if known := obj.Decoded(); known != nil {
+		return known.Value, nil
+	}
+	return ctyjson.Unmarshal(obj.AttrsJSON, schema.Block.ImpliedType())
+}
+
+// objectMeta is what is recorded with a value.
+type objectMeta struct {
+	sensitive    []cty.Path
+	private      []byte
+	dependencies []string
+	tainted      bool
+	createFirst  bool
+}
+
+// newObject makes the record of a value, which must be wholly known and without marks.
+func newObject(schema *providers.ResourceSchema, val cty.Value, encoded []byte, meta objectMeta) (*states.Object, error) {
+	attrs, err := ctyjson.Marshal(val, schema.Block.ImpliedType())
+	if err != nil {
+		return nil, fmt.Errorf("encode object: %w", err)
+	}
+	obj := &states.Object{
+		SchemaVersion: schema.Version, AttrsJSON: attrs, Sensitive: meta.sensitive, Private: meta.private,
+		Dependencies: meta.dependencies, Tainted: meta.tainted, CreateBeforeDestroy: meta.createFirst,
+	}
+	obj.SetDecoded(&states.Decoded{Value: val, Encoded: encoded})
+	return obj, nil
+}
+
+// withMeta returns obj with other metadata, or obj itself if nothing differs.
+func withMeta(obj *states.Object, dependencies []string, createFirst bool) *states.Object {
+	if equalStrings(obj.Dependencies, dependencies) && obj.CreateBeforeDestroy == createFirst {
+		return obj
+	}
+	out := &states.Object{
+		SchemaVersion: obj.SchemaVersion, AttrsJSON: obj.AttrsJSON, AttrsFlat: obj.AttrsFlat, Sensitive: obj.Sensitive,
+		Private: obj.Private, Dependencies: dependencies, Tainted: obj.Tainted, CreateBeforeDestroy: createFirst,
+	}
+	if d := obj.Decoded(); d != nil {
+		out.SetDecoded(d)
+	}
+	return out
+}
+
+func equalStrings(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) > 0 && &a[0] == &b[0] {
+		return true
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// readObject reads the real object behind a record. It returns the record itself
+// if nothing differs and nil if the object is gone.
+func readObject(ctx context.Context, client providers.Interface, addr addrs.ResourceInstance, schema *providers.ResourceSchema, obj *states.Object, prior *states.Decoded) (*states.Object, tfdiags.Diagnostics) {
+	resp := client.ReadResource(ctx, providers.ReadResourceRequest{
+		TypeName: addr.Resource.Type, PriorState: prior.Value, PriorEncoded: prior.Encoded, Private: obj.Private,
+	})
+	if resp.Diagnostics.HasErrors() {
+		return nil, resp.Diagnostics
+	}
+	if resp.NewState == cty.NilVal || resp.NewState.IsNull() {
+		return nil, resp.Diagnostics
+	}
+	samePrivate := bytes.Equal(resp.Private, obj.Private)
+	if resp.Unchanged && samePrivate {
+		return obj, resp.Diagnostics
+	}
+	val := resp.NewState
+	if !resp.Unchanged {
+		val = objchange.NormalizeObjectFromLegacySDK(val, schema.Block)
+	}
+	if !val.IsWhollyKnown() {
+		return nil, append(resp.Diagnostics, tfdiags.New(tfdiags.Error, "Provider produced invalid object",
+			fmt.Sprintf("The provider returned an object with unknown values when it read %s. This is a bug in the provider; report it to its developers.", addr))...)
+	}
+	if val.RawEquals(prior.Value) {
+		obj.SetDecoded(&states.Decoded{Value: prior.Value, Encoded: resp.Encoded})
+		if samePrivate {
+			return obj, resp.Diagnostics
+		}
+		val = prior.Value
+	}
+	out, err := newObject(schema, val, resp.Encoded, objectMeta{
+		sensitive: obj.Sensitive, private: resp.Private, dependencies: obj.Dependencies,
+		tainted: obj.Tainted, createFirst: obj.CreateBeforeDestroy,
+	})
+	if err != nil {
+		return nil, append(resp.Diagnostics, tfdiags.FromError("Provider produced invalid object", err)...)
+	}
+	return out, resp.Diagnostics
+}

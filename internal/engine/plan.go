@@ -1,0 +1,373 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// PlanOptions are the inputs of a plan besides configuration and state.
+type PlanOptions struct {
+	Mode plans.Mode
+	// Variables are root input variables by name; those left out have their default.
+	Variables map[string]cty.Value
+	// SkipRefresh takes the recorded objects for the real ones.
+	SkipRefresh bool
+	// ForceReplace names instances to be replaced although nothing requires it.
+	ForceReplace []addrs.ResourceInstance
+	// Targets restrict the plan to some objects and what they need; none means all.
+	Targets []addrs.Target
+	// BaseDir is the directory that relative paths in functions start from; "" means ".".
+	BaseDir string
+}
+
+// Plan compares configuration, recorded state and real objects and says what
+// would be done. The plan is returned, marked as errored, even with errors: it
+// then holds what could be planned. prior is not changed.
+func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states.State, opts PlanOptions) (*plans.Plan, tfdiags.Diagnostics) {
+	if opts.Mode == "" {
+		opts.Mode = plans.NormalMode
+	}
+	prog, diags := e.program(ctx, config)
+	if diags.HasErrors() {
+		return e.failedPlan(prior, opts), diags
+	}
+	diags = append(diags, checkVariables(config, opts.Variables)...)
+	p := e.newPlanner(prog, prior, opts)
+	diags = append(diags, p.selectTargets()...)
+	if diags.HasErrors() {
+		return e.failedPlan(prior, opts), diags
+	}
+	p.walk.prepare()
+	p.addRecorded()
+	diags = append(diags, p.walk.run(ctx)...)
+	plan := p.result()
+	plan.Errored = diags.HasErrors()
+	return plan, diags
+}
+
+// Validate checks a configuration without state, variables or real objects.
+func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.Diagnostics {
+	prog, diags := e.program(ctx, config)
+	if diags.HasErrors() {
+		return diags
+	}
+	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now(), Pure: true}))
+	w.op = &validator{walk: w}
+	w.prepare()
+	return append(diags, w.run(ctx)...)
+}
+
+func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {
+	return &plans.Plan{Mode: opts.Mode, Created: e.opts.Now(), Previous: prior, Prior: prior, Errored: true}
+}
+
+// checkVariables refuses values for variables that are not declared.
+func checkVariables(config *configs.Config, given map[string]cty.Value) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, name := range sortedNames(given) {
+		if config.Module.Variables[name] == nil {
+			diags = append(diags, tfdiags.New(tfdiags.Error, "Value for undeclared variable",
+				"A value was given for the variable "+name+", but the root module declares no such variable."+suggest(name, sortedNames(config.Module.Variables)))...)
+		}
+	}
+	return diags
+}
+
+// planner is the operation of a plan.
+type planner struct {
+	engine *Engine
+	walk   *walk
+	opts   PlanOptions
+	prior  *states.State
+	forced map[string]bool
+	// moved holds the recorded address of instances whose address changed.
+	moved map[string]addrs.ResourceInstance
+	reads map[*states.Instance]*objectRead
+	// byCall finds the recorded resources below a module call, see indexModules.
+	byCall map[string][]recordedBelow
+	target *targeting
+
+	mu        sync.Mutex
+	changes   []*plans.Change
+	drift     []*plans.Change
+	refreshed *states.State
+	// pending holds the instances that change, for what depends on the change.
+	pending map[*instance]*plans.Change
+}
+
+func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions) *planner {
+	baseDir := opts.BaseDir
+	if baseDir == "" {
+		baseDir = "."
+	}
+	p := &planner{
+		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{},
+		reads: map[*states.Instance]*objectRead{},
+	}
+	p.prior, p.moved = implicitMoves(prog, prior)
+	p.refreshed = p.prior.Copy()
+	for _, addr := range opts.ForceReplace {
+		p.forced[addr.String()] = true
+	}
+	p.walk = e.newWalk(prog, p, opts.Variables, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
+	if opts.Mode == plans.DestroyMode {
+		p.walk.include = neededByProviders(prog)
+		p.walk.tolerant = true
+	}
+	return p
+}
+
+// neededByProviders returns the provider configurations and what they need: all
+// that is evaluated when everything is destroyed.
+func neededByProviders(prog *program) map[*object]bool {
+	include := map[*object]bool{}
+	var work []*object
+	for _, o := range prog.providers {
+		work = append(work, o)
+	}
+	for len(work) > 0 {
+		o := work[len(work)-1]
+		work = work[:len(work)-1]
+		if include[o] {
+			continue
+		}
+		include[o] = true
+		o.needs(func(need *object) { work = append(work, need) })
+	}
+	return include
+}
+
+// addRecorded adds the nodes that recorded objects need, whether or not the
+// configuration still declares them: one to read each, and one to delete each
+// that no module instance will claim.
+func (p *planner) addRecorded() {
+	p.byCall = map[string][]recordedBelow{}
+	var release []*dag.Node
+	for _, r := range p.prior.Resources() {
+		if r.Addr.Mode != addrs.Managed {
+			continue
+		}
+		o := p.walk.prog.find(r)
+		for key, inst := range r.Instances {
+			addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
+			if !p.target.includesRecorded(addr) {
+				continue
+			}
+			release = append(release, p.addRead(addr, r, inst, o)...)
+			release = append(release, p.addDeposed(addr, r, inst, o)...)
+			switch {
+			case p.opts.Mode == plans.DestroyMode:
+				release = append(release, p.addDelete(addr, r, inst, o, plans.ReasonNone))
+			case o == nil:
+				release = append(release, p.addDelete(addr, r, inst, nil, plans.DeleteBecauseNoResource))
+			}
+		}
+		if o != nil {
+			p.indexModules(r, o)
+		}
+	}
+	p.walk.sched.Release(release...)
+}
+
+// recordedBelow is a recorded resource below a module call, with the instance key of that call.
+type recordedBelow struct {
+	key      addrs.InstanceKey
+	resource *states.Resource
+	object   *object
+}
+
+// indexModules enters a recorded resource under each module call on its path.
+func (p *planner) indexModules(r *states.Resource, o *object) {
+	for i, step := range r.Module {
+		key := callKey(r.Module[:i], step.Name)
+		p.byCall[key] = append(p.byCall[key], recordedBelow{step.Key, r, o})
+	}
+}
+
+func callKey(parent addrs.ModuleInstance, call string) string { return parent.String() + "/" + call }
+
+// expandedCall implements operation: it deletes what belongs to instances of a
+// module call that are no more.
+func (p *planner) expandedCall(mi *moduleInst, o *object, keys []addrs.InstanceKey) {
+	if p.opts.Mode != plans.NormalMode {
+		return
+	}
+	var release []*dag.Node
+	for _, below := range p.byCall[callKey(mi.path, o.name)] {
+		if slices.Contains(keys, below.key) {
+			continue
+		}
+		for key, inst := range below.resource.Instances {
+			addr := addrs.ResourceInstance{Module: below.resource.Module, Resource: below.resource.Addr, Key: key}
+			if p.target.includesRecorded(addr) {
+				release = append(release, p.addDelete(addr, below.resource, inst, below.object, plans.DeleteBecauseNoModule))
+			}
+		}
+	}
+	p.walk.sched.Release(release...)
+}
+
+// expanded implements operation: it deletes instances that are no more.
+func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
+	if p.opts.Mode != plans.NormalMode || o.resource.Addr.Mode != addrs.Managed {
+		return
+	}
+	r := p.prior.Resource(mi.path, o.resource.Addr)
+	if r == nil {
+		return
+	}
+	var release []*dag.Node
+	for key, inst := range r.Instances {
+		addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
+		if set.byKey[key] == nil && p.target.includesRecorded(addr) {
+			release = append(release, p.addDelete(addr, r, inst, o, lostReason(set.mode, key)))
+		}
+	}
+	p.walk.sched.Release(release...)
+}
+
+// lostReason says why a recorded instance is not among a resource's instances.
+func lostReason(mode repeatMode, key addrs.InstanceKey) plans.Reason {
+	_, isInt := key.Int()
+	_, isText := key.Text()
+	switch {
+	case mode == repeatCount && isInt:
+		return plans.DeleteBecauseCountIndex
+	case mode == repeatEach && isText:
+		return plans.DeleteBecauseEachKey
+	default:
+		return plans.DeleteBecauseWrongRepetition
+	}
+}
+
+// instance implements operation.
+func (p *planner) instance(inst *instance) dag.Step {
+	run := p.walk.providers[inst.object.provider]
+	p.walk.sched.Depend(inst.node, run.node)
+	if inst.object.resource.Addr.Mode == addrs.Data {
+		return p.dataStep(inst, run)
+	}
+	read := p.reads[p.prior.Instance(inst.addr)]
+	if read != nil {
+		p.walk.sched.Depend(inst.node, read.node)
+	}
+	if p.opts.Mode != plans.NormalMode || !p.target.includesRecorded(inst.addr) {
+		return inst.mi.computeStep(func() tfdiags.Diagnostics {
+			inst.value = p.recordedValue(inst, read)
+			return nil
+		})
+	}
+	return p.managedStep(inst, run, read)
+}
+
+// recordedValue is what references see of an instance that is not planned.
+func (p *planner) recordedValue(inst *instance, read *objectRead) cty.Value {
+	if read == nil || read.now == nil {
+		return cty.DynamicVal
+	}
+	return markObject(inst.object.schema, read.now.Decoded().Value, read.now.Sensitive)
+}
+
+func (p *planner) addChange(c *plans.Change) {
+	p.mu.Lock()
+	p.changes = append(p.changes, c)
+	p.mu.Unlock()
+}
+
+func (p *planner) setPending(inst *instance, change *plans.Change) {
+	p.mu.Lock()
+	p.pending[inst] = change
+	p.mu.Unlock()
+}
+
+// result puts the plan together once the walk has ended.
+func (p *planner) result() *plans.Plan {
+	byAddr := func(a, b *plans.Change) int {
+		if c := a.Addr.Compare(b.Addr); c != 0 {
+			return c
+		}
+		return compareText(a.Deposed, b.Deposed)
+	}
+	slices.SortFunc(p.changes, byAddr)
+	slices.SortFunc(p.drift, byAddr)
+	variables := make(map[string]plans.Variable, len(p.opts.Variables))
+	for name, val := range p.opts.Variables {
+		variables[name] = plans.Variable{Value: val}
+	}
+	plan := &plans.Plan{
+		Mode: p.opts.Mode, Created: p.engine.opts.Now(), Variables: variables,
+		Changes: p.changes, Drift: p.drift, Previous: p.prior, Prior: p.refreshed,
+		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
+	}
+	plan.Outputs = p.outputChanges()
+	return plan
+}
+
+// outputChanges compares root outputs with the recorded ones.
+func (p *planner) outputChanges() []*plans.OutputChange {
+	var out []*plans.OutputChange
+	seen := map[string]bool{}
+	for _, name := range sortedNames(p.walk.prog.root.outputs) {
+		o := p.walk.prog.root.outputs[name]
+		seen[name] = true
+		change := &plans.OutputChange{Name: name, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.DynamicPseudoType), Sensitive: o.output.Sensitive}
+		if recorded := p.prior.Outputs[name]; recorded != nil {
+			change.Before = recorded.Value
+			change.Sensitive = change.Sensitive || recorded.Sensitive
+		}
+		if p.opts.Mode != plans.DestroyMode {
+			val := p.walk.root.slots[o.local].value
+			if val == cty.NilVal {
+				continue
+			}
+			change.After, _ = val.UnmarkDeep()
+		}
+		change.Action = outputAction(change.Before, change.After)
+		out = append(out, change)
+	}
+	for _, name := range sortedNames(p.prior.Outputs) {
+		if !seen[name] && p.target == nil {
+			recorded := p.prior.Outputs[name]
+			out = append(out, &plans.OutputChange{Name: name, Action: plans.Delete, Before: recorded.Value, After: cty.NullVal(cty.DynamicPseudoType), Sensitive: recorded.Sensitive})
+		}
+	}
+	slices.SortFunc(out, func(a, b *plans.OutputChange) int { return compareText(a.Name, b.Name) })
+	return out
+}
+
+func outputAction(before, after cty.Value) plans.Action {
+	switch {
+	case before.IsNull() && after.IsNull():
+		return plans.NoOp
+	case before.IsNull():
+		return plans.Create
+	case after.IsNull():
+		return plans.Delete
+	case before.RawEquals(after):
+		return plans.NoOp
+	default:
+		return plans.Update
+	}
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// dataStep reads a data source, or leaves the read to the apply if its
+// configuration is not known yet or what it depends on is to change.
+func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
+	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		ev, diags := p.walk.evaluate(inst)
+		if p.walk.report(diags) {
+			return dag.Failed()
+		}
+		reason := plans.ReasonNone
+		switch {
+		case !ev.config.IsWhollyKnown():
+			reason = plans.ReadBecauseConfigUnknown
+		case p.dependencyPending(inst):
+			reason = plans.ReadBecauseDependencyPending
+		}
+		if reason != plans.ReasonNone {
+			p.deferRead(inst, run, ev, reason)
+			return dag.Done()
+		}
+		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+			obj, diags := p.walk.readData(ctx, inst, run, ev, true)
+			if p.walk.report(diags) {
+				return dag.Failed()
+			}
+			p.mu.Lock()
+			p.refreshed.SetObject(inst.addr, run.object.providerAddr, obj)
+			p.mu.Unlock()
+			return nil, !p.walk.report(p.postconditions(inst))
+		}}, true
+	}}
+}
+
+// deferRead plans the read of a data source for the apply.
+func (p *planner) deferRead(inst *instance, run *providerRun, ev evaluated, reason plans.Reason) {
+	after := objchange.PlannedUnknownObject(inst.object.schema.Block, ev.config)
+	change := &plans.Change{
+		Addr: inst.addr, PrevAddr: inst.addr, Provider: run.object.providerAddr, Action: plans.Read, Reason: reason,
+		Before: cty.NullVal(after.Type()), After: after, SchemaVersion: inst.object.schema.Version,
+		AfterConfigSensitive: ev.sensitive, AfterSensitive: allSensitive(inst.object.schema, after, ev.sensitive),
+		Dependencies: p.walk.prog.dependencies(inst.object),
+	}
+	inst.value = markObject(inst.object.schema, after, ev.sensitive)
+	p.setPending(inst, change)
+	p.addChange(change)
+}
+
+// dependencyPending tells whether anything that depends_on names, of the resource
+// or of a module call around it, has a change.
+func (p *planner) dependencyPending(inst *instance) bool {
+	if p.anyPending(inst.mi, inst.object.after) {
+		return true
+	}
+	for mi := inst.mi; mi.parent != nil; mi = mi.parent {
+		if p.anyPending(mi.parent, mi.prog.call.after) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *planner) anyPending(mi *moduleInst, after []ref) bool {
+	for _, r := range after {
+		if r.target == nil {
+			continue
+		}
+		s := &mi.slots[r.target.local]
+		switch {
+		case r.target.kind == kindResource && r.target.resource.Addr.Mode == addrs.Managed && p.setPendingAny(s.instances):
+			return true
+		case r.target.kind == kindCall && s.children != nil:
+			for _, child := range s.children.byKey {
+				if p.pendingInside(child) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (p *planner) pendingInside(mi *moduleInst) bool {
+	for i := range mi.slots {
+		s := &mi.slots[i]
+		if o := mi.prog.objects[i]; o.kind == kindResource && o.resource.Addr.Mode == addrs.Managed && p.setPendingAny(s.instances) {
+			return true
+		}
+		if s.children != nil {
+			for _, child := range s.children.byKey {
+				if p.pendingInside(child) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (p *planner) setPendingAny(set *instanceSet) bool {
+	if set == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, inst := range set.byKey {
+		if p.pending[inst] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// readData reads a data source and gives the instance its value.
+func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, ev evaluated, validate bool) (*states.Object, tfdiags.Diagnostics) {
+	o := inst.object
+	var diags tfdiags.Diagnostics
+	if validate {
+		diags = run.client.ValidateDataSourceConfig(ctx, inst.addr.Resource.Type, ev.config)
+	}
+	if !diags.HasErrors() {
+		w.engine.hook.Reading(inst.addr)
+		began := time.Now()
+		resp := run.client.ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: ev.config})
+		diags = append(diags, resp.Diagnostics...)
+		if !diags.HasErrors() {
+			obj, moreDiags := w.acceptData(inst, ev, resp.State)
+			if moreDiags == nil {
+				w.engine.hook.ReadDone(inst.addr, objectID(resp.State), time.Since(began))
+				return obj, locate(diags, inst.name, o.resource.Config, o.resource.Range)
+			}
+			diags = append(diags, moreDiags...)
+		}
+	}
+	return nil, locate(diags, inst.name, o.resource.Config, o.resource.Range)
+}
+
+// acceptData checks a data source's answer and makes its record.
+func (w *walk) acceptData(inst *instance, ev evaluated, val cty.Value) (*states.Object, tfdiags.Diagnostics) {
+	const summary = "Provider produced invalid object"
+	if val == cty.NilVal || val.IsNull() || !val.IsWhollyKnown() {
+		return nil, providerBug(summary, inst.name, "the result of a data source must be an object without unknown values")
+	}
+	val = objchange.NormalizeObjectFromLegacySDK(val, inst.object.schema.Block)
+	obj, err := newObject(inst.object.schema, val, nil, objectMeta{sensitive: ev.sensitive})
+	if err != nil {
+		return nil, providerBug(summary, inst.name, err.Error())
+	}
+	inst.value = markObject(inst.object.schema, val, ev.sensitive)
+	return obj, nil
+}
+
+// addDelete adds the plan to delete an instance's objects and returns its node, held.
+func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance, o *object, reason plans.Reason) *dag.Node {
+	read := p.reads[inst]
+	node := p.walk.sched.Hold(0, func() string { return addr.String() + " (delete)" }, dag.Step{})
+	if read == nil {
+		node.SetStep(gateStep)
+		return node
+	}
+	node.SetStep(dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		if read.now == nil {
+			return dag.Done()
+		}
+		if read.schema == nil {
+			return dag.Failed()
+		}
+		if o != nil && o.resource.Lifecycle.PreventDestroy && p.walk.report(preventDestroyError(o, addr.String())) {
+			p.planDelete(addr, read, reason, nil)
+			return dag.Failed()
+		}
+		if !read.run.schema.Capabilities.PlanDestroy {
+			p.planDelete(addr, read, reason, nil)
+			return dag.Done()
+		}
+		return &dag.Step{Class: read.run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+			private, diags := proposeDelete(ctx, read, addr)
+			if p.walk.report(diags.WithAddress(addr.String())) {
+				return dag.Failed()
+			}
+			p.planDelete(addr, read, reason, private)
+			return dag.Done()
+		}}, true
+	}})
+	p.walk.sched.Depend(node, read.node)
+	return node
+}
+
+// proposeDelete asks a provider that wants to be asked about deletions.
+func proposeDelete(ctx context.Context, read *objectRead, addr addrs.ResourceInstance) ([]byte, tfdiags.Diagnostics) {
+	null := cty.NullVal(read.schema.Block.ImpliedType())
+	resp := read.run.client.PlanResourceChange(ctx, providers.PlanResourceChangeRequest{
+		TypeName: addr.Resource.Type, PriorState: read.now.Decoded().Value, ProposedNewState: null, Config: null, PriorPrivate: read.now.Private,
+	})
+	diags := resp.Diagnostics
+	if !diags.HasErrors() && resp.PlannedState != cty.NilVal && !resp.PlannedState.IsNull() {
+		diags = append(diags, providerBug("Provider produced invalid plan", addr.String(), "it planned an object for a resource that is to be destroyed")...)
+	}
+	return resp.PlannedPrivate, diags
+}
+
+// addDeposed plans the deletion of objects that a replacement left behind, unless they are gone.
+func (p *planner) addDeposed(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance, o *object) []*dag.Node {
+	if p.opts.Mode == plans.RefreshOnlyMode || len(inst.Deposed) == 0 {
+		return nil
+	}
+	run, diags, release := p.providerFor(r, o)
+	if p.walk.report(diags) {
+		return release
+	}
+	for key, obj := range inst.Deposed {
+		read := &objectRead{run: run, addr: addr, was: obj, deposed: key}
+		node := p.walk.sched.Hold(0, func() string { return addr.String() + " (deposed)" }, dag.Step{})
+		node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+			if p.walk.report(p.read(ctx, read).WithAddress(addr.String())) {
+				return dag.Failed()
+			}
+			if read.now != nil {
+				p.planDelete(addr, read, plans.ReasonNone, nil)
+			}
+			return dag.Done()
+		}})
+		p.walk.sched.Depend(node, run.node)
+		release = append(release, node)
+	}
+	return release
+}
+
+func (p *planner) planDelete(addr addrs.ResourceInstance, read *objectRead, reason plans.Reason, private []byte) {
+	before := read.now.Decoded().Value
+	if private == nil {
+		private = read.now.Private
+	}
+	p.addChange(&plans.Change{
+		Addr: addr, PrevAddr: p.previousAddr(addr), Deposed: read.deposed, Provider: read.run.object.providerAddr,
+		Action: plans.Delete, Reason: reason,
+		Before: before, After: cty.NullVal(before.Type()), SchemaVersion: read.schema.Version, Private: private,
+		BeforeSensitive:     allSensitive(read.schema, before, read.now.Sensitive),
+		CreateBeforeDestroy: read.now.CreateBeforeDestroy, Dependencies: read.now.Dependencies,
+	})
+}
+
+// implicitMoves renames recorded instances where count was added to or removed
+// from a resource: the object without a key becomes number 0 and the reverse.
+func implicitMoves(prog *program, prior *states.State) (*states.State, map[string]addrs.ResourceInstance) {
+	moved := map[string]addrs.ResourceInstance{}
+	out := prior
+	for _, r := range prior.Resources() {
+		o := prog.find(r)
+		if o == nil || r.Addr.Mode != addrs.Managed || len(r.Instances) != 1 {
+			continue
+		}
+		from, to := addrs.NoKey, addrs.IntKey(0)
+		if o.resource.Count == nil {
+			from, to = to, from
+		}
+		inst := r.Instances[from]
+		if inst == nil || inst.Current == nil || o.resource.ForEach != nil {
+			continue
+		}
+		if len(moved) == 0 {
+			out = prior.Copy()
+		}
+		source := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: from}
+		target := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: to}
+		out.SetObject(target, r.Provider, inst.Current)
+		out.SetObject(source, r.Provider, nil)
+		moved[target.String()] = source
+	}
+	return out, moved
+}
+
+// find returns the object that declares a recorded resource, or nil.
+func (p *program) find(r *states.Resource) *object {
+	m := p.root
+	for _, step := range r.Module {
+		if m = m.children[step.Name]; m == nil {
+			return nil
+		}
+	}
+	return m.resources[r.Addr]
+}
+
+// inRanges tells whether a reference stands inside one of the expressions.
+func inRanges(exprs []hcl.Expression, r ref) bool {
+	for _, expr := range exprs {
+		at := expr.Range()
+		if at.Filename == r.Range.Filename && at.Start.Byte <= r.Range.Start.Byte && r.Range.End.Byte <= at.End.Byte {
+			return true
+		}
+	}
+	return false
+}
+
+// samePaths compares two sets of paths.
+func samePaths(a, b []cty.Path) bool {
+	setA, setB := cty.NewPathSet(a...), cty.NewPathSet(b...)
+	return setA.Equal(setB)
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// providerPool keeps providers running between operations: one process for each
+// provider configuration, restarted only when its configuration changes.
+type providerPool struct {
+	source ProviderSource
+
+	mu         sync.Mutex
+	schemas    map[addrs.Provider]*providers.Schema
+	idle       map[addrs.Provider][]providers.Interface // started, not configured
+	configured map[string]*configuredProvider           // by configuration address
+}
+
+type configuredProvider struct {
+	client providers.Interface
+	config cty.Value
+}
+
+// schema returns a provider's schema, from a process that is then kept for use.
+func (p *providerPool) schema(ctx context.Context, provider addrs.Provider) (*providers.Schema, tfdiags.Diagnostics) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if schema, ok := p.schemas[provider]; ok {
+		return schema, nil
+	}
+	client, diags := p.start(ctx, provider)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	schema, moreDiags := client.Schema(ctx)
+	diags = append(diags, moreDiags...)
+	p.idle[provider] = append(p.idle[provider], client)
+	if !diags.HasErrors() {
+		p.schemas[provider] = schema
+	}
+	return schema, diags
+}
+
+func (p *providerPool) start(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	if provider == addrs.BuiltInProvider {
+		return newBuiltin(), nil
+	}
+	return p.source.Start(ctx, provider)
+}
+
+// take returns a started provider without configuration.
+func (p *providerPool) take(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	p.mu.Lock()
+	if idle := p.idle[provider]; len(idle) > 0 {
+		client := idle[len(idle)-1]
+		p.idle[provider] = idle[:len(idle)-1]
+		p.mu.Unlock()
+		return client, nil
+	}
+	p.mu.Unlock()
+	return p.start(ctx, provider)
+}
+
+// get returns a provider with the given configuration, the running one if it has it.
+func (p *providerPool) get(ctx context.Context, addr addrs.ProviderConfig, config cty.Value) (providers.Interface, tfdiags.Diagnostics) {
+	key := addr.String()
+	p.mu.Lock()
+	running := p.configured[key]
+	p.mu.Unlock()
+	if running != nil {
+		if config.IsWhollyKnown() && running.config.RawEquals(config) {
+			return running.client, nil
+		}
+		_ = running.client.Close()
+		p.mu.Lock()
+		delete(p.configured, key)
+		p.mu.Unlock()
+	}
+	client, diags := p.take(ctx, addr.Provider)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	diags = append(diags, client.ValidateProviderConfig(ctx, config)...)
+	if !diags.HasErrors() {
+		diags = append(diags, client.Configure(ctx, config)...)
+	}
+	if diags.HasErrors() {
+		_ = client.Close()
+		return nil, diags
+	}
+	p.mu.Lock()
+	p.configured[key] = &configuredProvider{client: client, config: config}
+	p.mu.Unlock()
+	return client, diags
+}
+
+// unconfigured lends a provider for calls that need no configuration, such as validation.
+func (p *providerPool) unconfigured(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	client, diags := p.take(ctx, provider)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle[provider] = append(p.idle[provider], client)
+	return client, diags
+}
+
+func (p *providerPool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, c := range p.configured {
+		errs = append(errs, c.client.Close())
+	}
+	for _, idle := range p.idle {
+		for _, c := range idle {
+			errs = append(errs, c.Close())
+		}
+	}
+	clear(p.configured)
+	clear(p.idle)
+	return errors.Join(errs...)
+}
+
+// providerRun is a provider configuration during a walk.
+type providerRun struct {
+	object *object
+	mi     *moduleInst
+	node   *dag.Node
+	class  dag.Class
+	client providers.Interface
+	schema *providers.Schema
+}
+
+// newProviderRun makes the node that evaluates and applies a provider configuration.
+func (w *walk) newProviderRun(o *object) *providerRun {
+	run := &providerRun{object: o, class: w.sched.AddClass(w.engine.opts.Parallelism)}
+	run.node = w.sched.Hold(o.priority+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		config, diags := w.providerConfig(run)
+		if w.report(diags) {
+			return dag.Failed()
+		}
+		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+			return nil, !w.report(w.connect(ctx, run, config))
+		}}, true
+	}})
+	return run
+}
+
+// providerConfig evaluates a provider configuration, without marks.
+func (w *walk) providerConfig(run *providerRun) (cty.Value, tfdiags.Diagnostics) {
+	o := run.object
+	schema, diags := w.engine.pool.schema(context.Background(), o.providerAddr.Provider)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	run.schema = schema
+	body := hcl.EmptyBody()
+	if o.providerDecl != nil {
+		body = o.providerDecl.Config
+	}
+	hclCtx, moreDiags := run.mi.evalContext(o.refs, evalOptions{})
+	diags = append(diags, moreDiags...)
+	if moreDiags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	val, moreDiags := decodeBody(body, schema.Provider, hclCtx)
+	val, _ = lang.SensitivePaths(val)
+	return val, append(diags, moreDiags...)
+}
+
+// connect gives the run its provider. While validating, none is configured.
+func (w *walk) connect(ctx context.Context, run *providerRun, config cty.Value) tfdiags.Diagnostics {
+	addr := run.object.providerAddr
+	var diags tfdiags.Diagnostics
+	if w.validating() {
+		run.client, diags = w.engine.pool.unconfigured(ctx, addr.Provider)
+		if !diags.HasErrors() && run.object.providerDecl != nil {
+			diags = append(diags, run.client.ValidateProviderConfig(ctx, config)...)
+		}
+	} else {
+		run.client, diags = w.engine.pool.get(ctx, addr, config)
+	}
+	diags = diags.WithAddress(addr.String())
+	if run.object.providerDecl != nil {
+		diags = diags.WithSubject(run.object.providerDecl.Range)
+	}
+	return diags
+}

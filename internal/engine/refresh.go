@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// objectRead is the read of one recorded object. Reads depend on nothing but the
+// provider, so all of them start at once.
+type objectRead struct {
+	node   *dag.Node
+	run    *providerRun
+	addr   addrs.ResourceInstance
+	schema *providers.ResourceSchema
+	// deposed is the key of a deposed object, or "".
+	deposed string
+	// was is the record, now the record of what was read: the same pointer if
+	// nothing differs, nil if the object is gone.
+	was, now *states.Object
+}
+
+// addRead adds the read of an instance's current object. Deposed objects are
+// read when they are planned.
+func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance, o *object) []*dag.Node {
+	if inst.Current == nil {
+		return nil
+	}
+	run, diags, release := p.providerFor(r, o)
+	read := &objectRead{run: run, addr: addr, was: inst.Current}
+	p.reads[inst] = read
+	read.node = p.walk.sched.Hold(readPriority(o), func() string { return "read of " + addr.String() }, dag.Step{})
+	if p.walk.report(diags) {
+		read.node.SetStep(dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Failed() }})
+		return append(release, read.node)
+	}
+	read.node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return nil, !p.walk.report(p.read(ctx, read).WithAddress(addr.String()))
+	}})
+	p.walk.sched.Depend(read.node, run.node)
+	return append(release, read.node)
+}
+
+func readPriority(o *object) int {
+	if o == nil {
+		return 0
+	}
+	return o.priority + 1
+}
+
+// providerFor returns the provider of a recorded resource: the one its
+// declaration uses, or the recorded one, which is started for it if needed.
+func (p *planner) providerFor(r *states.Resource, o *object) (*providerRun, tfdiags.Diagnostics, []*dag.Node) {
+	w := p.walk
+	if o != nil {
+		return w.providers[o.provider], nil, nil
+	}
+	if known := w.prog.providers[r.Provider.String()]; known != nil {
+		return w.providers[known], nil, nil
+	}
+	for extra, run := range w.providers {
+		if extra.providerAddr.String() == r.Provider.String() {
+			return run, nil, nil
+		}
+	}
+	if r.Provider.Alias != "" || len(r.Provider.Module) > 0 {
+		return nil, tfdiags.New(tfdiags.Error, "Provider configuration not present",
+			fmt.Sprintf("To work with %s its original provider configuration at %s is needed, but it is gone from the configuration. Put it back, apply once so that the object is destroyed, and remove it then.", r.Addr, r.Provider)), nil
+	}
+	extra := &object{kind: kindProvider, mod: w.prog.root, name: r.Provider.String(), providerAddr: r.Provider}
+	run := w.newProviderRun(extra)
+	run.mi = w.root
+	w.providers[extra] = run
+	return run, nil, []*dag.Node{run.node}
+}
+
+// resourceSchema returns the schema of a managed resource type from a connected provider.
+func resourceSchema(run *providerRun, typeName string) (*providers.ResourceSchema, tfdiags.Diagnostics) {
+	if schema := run.schema.ResourceTypes.Get(typeName); schema != nil {
+		return schema, nil
+	}
+	return nil, tfdiags.New(tfdiags.Error, "Invalid resource type",
+		fmt.Sprintf("The provider %s does not support the resource type %q, of which there is an object in the state. Use a version of the provider that does.", run.object.providerAddr.Provider.ForDisplay(), typeName))
+}
+
+// read brings the record of one object up to date and notes drift.
+func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostics {
+	schema, diags := resourceSchema(read.run, read.addr.Resource.Type)
+	if diags.HasErrors() {
+		return diags
+	}
+	read.schema = schema
+	prior, moreDiags := decodeObject(ctx, read.run.client, read.addr, schema, read.was)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return diags
+	}
+	if p.opts.SkipRefresh {
+		read.now = read.was
+		return diags
+	}
+	p.engine.hook.Refreshing(read.addr, objectID(prior.Value))
+	read.now, moreDiags = readObject(ctx, read.run.client, read.addr, schema, read.was, prior)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() || read.now == read.was {
+		return diags
+	}
+	p.noteDrift(read, prior.Value)
+	return diags
+}
+
+// noteDrift records what was read and that it differs from the record.
+func (p *planner) noteDrift(read *objectRead, before cty.Value) {
+	provider := read.run.object.providerAddr
+	change := &plans.Change{
+		Addr: read.addr, PrevAddr: p.previousAddr(read.addr), Provider: provider, Action: plans.Delete,
+		Before: before, After: cty.NullVal(before.Type()), SchemaVersion: read.schema.Version,
+		BeforeSensitive: allSensitive(read.schema, before, read.was.Sensitive),
+	}
+	if read.now != nil {
+		change.Action, change.After = plans.Update, read.now.Decoded().Value
+		change.AfterSensitive = allSensitive(read.schema, change.After, read.now.Sensitive)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if read.deposed != "" {
+		p.refreshed.SetDeposed(read.addr, read.deposed, provider, read.now)
+		return
+	}
+	p.refreshed.SetObject(read.addr, provider, read.now)
+	if change.Action == plans.Delete || !change.Before.RawEquals(change.After) {
+		p.drift = append(p.drift, change)
+	}
+}
+
+func (p *planner) previousAddr(addr addrs.ResourceInstance) addrs.ResourceInstance {
+	if len(p.moved) > 0 {
+		if prev, ok := p.moved[addr.String()]; ok {
+			return prev
+		}
+	}
+	return addr
+}
+
+// allSensitive joins the paths that the configuration marks with those that the schema does.
+func allSensitive(schema *providers.ResourceSchema, val cty.Value, config []cty.Path) []cty.Path {
+	if val == cty.NilVal || val.IsNull() {
+		return config
+	}
+	bySchema := schema.Block.SensitivePaths(val)
+	if len(bySchema) == 0 {
+		return config
+	}
+	return append(config[:len(config):len(config)], bySchema...)
+}
+
+// markObject gives an object the marks that configuration and schema ask for.
+func markObject(schema *providers.ResourceSchema, val cty.Value, config []cty.Path) cty.Value {
+	return lang.MarkPaths(val, allSensitive(schema, val, config))
+}

@@ -1,0 +1,377 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// classCompute is the scheduler class of steps that only evaluate. Each provider
+// configuration has a class of its own for its calls.
+const classCompute dag.Class = 0
+
+// operation is what a walk does with the things it meets. The walk itself only
+// expands modules and resources and evaluates variables, locals and outputs.
+type operation interface {
+	// instance adds the work of one declared resource instance: it returns the
+	// step of its node and may add edges to inst.node, which is held.
+	instance(inst *instance) dag.Step
+	// expanded is told the instances of a resource in one module instance, from
+	// the step that found them, before any of them starts.
+	expanded(mi *moduleInst, o *object, set *instanceSet)
+	// expandedCall is told the instances of a module call.
+	expandedCall(mi *moduleInst, o *object, keys []addrs.InstanceKey)
+}
+
+// walk is one pass over a program.
+type walk struct {
+	engine *Engine
+	prog   *program
+	op     operation
+	sched  *dag.Scheduler
+	root   *moduleInst
+
+	variables map[string]cty.Value
+	functions map[string]function.Function
+	workspace string
+	// include limits the walk to some objects; nil means all.
+	include map[*object]bool
+	// tolerant makes failing conditions no obstacle, as when destroying.
+	tolerant bool
+
+	providers map[*object]*providerRun
+
+	mu    sync.Mutex
+	diags tfdiags.Diagnostics
+}
+
+// moduleInst is one instance of a module during a walk.
+type moduleInst struct {
+	walk   *walk
+	prog   *moduleProgram
+	parent *moduleInst
+	path   addrs.ModuleInstance
+	repeat repetition
+	slots  []slot // by the object's local index
+}
+
+// slot holds what a walk knows of one object in one module instance. Fields are
+// written by the object's node before it ends and read by nodes that wait for it.
+type slot struct {
+	// node evaluates a variable, local or output, or expands a resource or call.
+	node  *dag.Node
+	value cty.Value
+
+	// Resources: gate ends when all instances have ended.
+	instances *instanceSet
+	gate      *dag.Node
+
+	// Calls: outputGates end when all instances of one output have ended, inside
+	// when everything in all instances of the module has.
+	children    *childSet
+	outputGates map[*object]*dag.Node
+	inside      *dag.Node
+}
+
+// instanceSet is the expansion of a resource in one module instance.
+type instanceSet struct {
+	mode  repeatMode
+	keys  []addrs.InstanceKey
+	byKey map[addrs.InstanceKey]*instance
+
+	once  sync.Once
+	whole cty.Value
+}
+
+// childSet is the expansion of a module call in one module instance.
+type childSet struct {
+	mode  repeatMode
+	keys  []addrs.InstanceKey
+	byKey map[addrs.InstanceKey]*moduleInst
+}
+
+// instance is one resource instance during a walk.
+type instance struct {
+	mi     *moduleInst
+	object *object
+	addr   addrs.ResourceInstance
+	name   string // addr as text
+	repeat repetition
+	node   *dag.Node
+	// value is what references to the instance see, with marks.
+	value cty.Value
+}
+
+func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.Value, functions map[string]function.Function) *walk {
+	w := &walk{
+		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: "default",
+		sched:     dag.New(runtime.GOMAXPROCS(0)),
+		providers: map[*object]*providerRun{},
+	}
+	return w
+}
+
+// prepare makes the nodes of all provider configurations and of the root module.
+func (w *walk) prepare() {
+	for _, o := range w.prog.providers {
+		if w.included(o) {
+			w.providers[o] = w.newProviderRun(o)
+		}
+	}
+	w.root = w.newModuleInst(w.prog.root, nil, nil, repetition{})
+}
+
+// run executes the walk and returns its problems.
+func (w *walk) run(ctx context.Context) tfdiags.Diagnostics {
+	stuck := w.sched.Run(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ctx.Err() != nil {
+		return append(w.diags, tfdiags.New(tfdiags.Error, "Operation interrupted",
+			"The operation was stopped before its end. What was under way has been waited for and recorded; the rest was not begun.")...)
+	}
+	if len(stuck) > 0 && !w.diags.HasErrors() {
+		var names []string
+		for _, n := range stuck {
+			if n.Label != nil {
+				names = append(names, n.Label())
+			}
+		}
+		w.diags = append(w.diags, tfdiags.New(tfdiags.Error, "Cycle",
+			fmt.Sprintf("These wait for each other: %s.", strings.Join(names, ", ")))...)
+	}
+	return w.diags
+}
+
+func (w *walk) included(o *object) bool { return w.include == nil || w.include[o] }
+
+// report keeps problems and tells whether any is an error.
+func (w *walk) report(diags tfdiags.Diagnostics) (failed bool) {
+	if len(diags) == 0 {
+		return false
+	}
+	w.mu.Lock()
+	w.diags = append(w.diags, diags...)
+	w.mu.Unlock()
+	return diags.HasErrors()
+}
+
+// newModuleInst makes a module instance with a node for each of its objects and releases them.
+func (w *walk) newModuleInst(prog *moduleProgram, parent *moduleInst, path addrs.ModuleInstance, repeat repetition) *moduleInst {
+	mi := &moduleInst{walk: w, prog: prog, parent: parent, path: path, repeat: repeat, slots: make([]slot, len(prog.objects))}
+	for _, o := range prog.objects {
+		if w.included(o) {
+			mi.addNodes(o)
+		}
+	}
+	var release []*dag.Node
+	for _, o := range prog.objects {
+		if w.included(o) {
+			release = append(release, mi.addEdges(o)...)
+		}
+	}
+	w.sched.Release(release...)
+	return mi
+}
+
+// addNodes makes the nodes of one object.
+func (mi *moduleInst) addNodes(o *object) {
+	w, s := mi.walk, &mi.slots[o.local]
+	label := func() string { return o.String() }
+	switch o.kind {
+	case kindVariable:
+		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalVariable(o) }))
+	case kindLocal:
+		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
+	case kindOutput:
+		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
+	case kindResource:
+		s.node = w.sched.Hold(o.priority+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandResource(o) }))
+		s.gate = w.sched.Hold(o.priority, label, gateStep)
+	case kindCall:
+		s.node = w.sched.Hold(o.priority+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandCall(o) }))
+		s.inside = w.sched.Hold(o.priority, label, gateStep)
+		s.outputGates = make(map[*object]*dag.Node, len(o.usedOutputs))
+		for _, output := range o.usedOutputs {
+			s.outputGates[output] = w.sched.Hold(output.priority, label, gateStep)
+		}
+	}
+}
+
+// gateStep is the step of nodes that only join others.
+var gateStep = dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Done() }}
+
+// computeStep wraps an evaluation that reports its problems.
+func (mi *moduleInst) computeStep(f func() tfdiags.Diagnostics) dag.Step {
+	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		return nil, !mi.walk.report(f())
+	}}
+}
+
+// addEdges makes an object's nodes wait for what the object needs and returns the nodes to release.
+func (mi *moduleInst) addEdges(o *object) []*dag.Node {
+	w, s := mi.walk, &mi.slots[o.local]
+	switch o.kind {
+	case kindVariable:
+		if mi.parent != nil {
+			mi.parent.wait(s.node, o.refs, mi.repeat)
+		}
+	case kindLocal, kindOutput:
+		mi.wait(s.node, o.refs, repetition{})
+		mi.waitAfter(s.node, o.after)
+	case kindResource:
+		mi.wait(s.node, o.repeatRefs, repetition{})
+		// An instance waits for single instances of other resources, which must
+		// be known when it is made.
+		for _, r := range o.refs {
+			if r.target != nil && r.target.kind == kindResource && r.Key != 0 {
+				w.sched.Depend(s.node, mi.slots[r.target.local].node)
+			}
+		}
+		w.sched.Depend(s.gate, s.node)
+		return []*dag.Node{s.node, s.gate}
+	case kindCall:
+		mi.wait(s.node, o.repeatRefs, repetition{})
+		mi.waitAfter(s.node, o.after)
+		w.sched.Depend(s.inside, s.node)
+		release := []*dag.Node{s.node, s.inside}
+		for _, gate := range s.outputGates {
+			w.sched.Depend(gate, s.node)
+			release = append(release, gate)
+		}
+		return release
+	case kindProvider:
+		run := w.providers[o]
+		mi.wait(run.node, o.refs, repetition{})
+		run.mi = mi
+		return []*dag.Node{run.node}
+	}
+	return []*dag.Node{s.node}
+}
+
+// wait makes node wait for what references need. For a reference to an instance
+// that does not exist it waits for the whole resource, so that evaluation can say so.
+func (mi *moduleInst) wait(node *dag.Node, refs []ref, repeat repetition) {
+	for _, r := range refs {
+		if r.target == nil || !mi.walk.included(r.target) {
+			continue
+		}
+		s := &mi.slots[r.target.local]
+		switch r.target.kind {
+		case kindResource:
+			if inst := s.single(r, repeat); inst != nil {
+				mi.walk.sched.Depend(node, inst.node)
+			} else {
+				mi.walk.sched.Depend(node, s.gate)
+			}
+		case kindCall:
+			mi.walk.sched.Depend(node, s.node)
+			r.eachOutput(func(output *object) { mi.walk.sched.Depend(node, s.outputGates[output]) })
+		default:
+			mi.walk.sched.Depend(node, s.node)
+		}
+	}
+}
+
+// waitAfter makes node wait for everything that depends_on names.
+func (mi *moduleInst) waitAfter(node *dag.Node, after []ref) {
+	for _, r := range after {
+		if r.target == nil || !mi.walk.included(r.target) {
+			continue
+		}
+		s := &mi.slots[r.target.local]
+		switch r.target.kind {
+		case kindResource:
+			mi.walk.sched.Depend(node, s.gate)
+		case kindCall:
+			mi.walk.sched.Depend(node, s.inside)
+		default:
+			mi.walk.sched.Depend(node, s.node)
+		}
+	}
+}
+
+// single returns the one instance that a reference means, if the expression says
+// which and the instance exists.
+func (s *slot) single(r ref, repeat repetition) *instance {
+	if r.Key == 0 || s.instances == nil {
+		return nil
+	}
+	return s.instances.byKey[r.instanceKey(repeat)]
+}
+
+// expandResource finds a resource's instances and adds their nodes.
+func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
+	w, s := mi.walk, &mi.slots[o.local]
+	keys, mode, repeats, diags := mi.repetitions(o.resource.Count, o.resource.ForEach, o.repeatRefs)
+	if diags.HasErrors() {
+		return diags
+	}
+	set := &instanceSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*instance, len(keys))}
+	s.instances = set
+	nodes := make([]*dag.Node, 0, len(keys))
+	for i, key := range keys {
+		inst := &instance{mi: mi, object: o, repeat: repeats(i),
+			addr: addrs.ResourceInstance{Module: mi.path, Resource: o.resource.Addr, Key: key}}
+		inst.name = inst.addr.String()
+		set.byKey[key] = inst
+	}
+	for _, key := range keys {
+		inst := set.byKey[key]
+		inst.node = w.sched.Hold(o.priority, func() string { return inst.name }, dag.Step{})
+		mi.wait(inst.node, o.refs, inst.repeat)
+		mi.waitAfter(inst.node, o.after)
+		inst.node.SetStep(w.op.instance(inst))
+		nodes = append(nodes, inst.node)
+	}
+	w.op.expanded(mi, o, set)
+	w.sched.DependAll(s.gate, nodes)
+	w.sched.Release(nodes...)
+	return diags
+}
+
+// expandCall finds a module call's instances and makes them.
+func (mi *moduleInst) expandCall(o *object) tfdiags.Diagnostics {
+	w, s := mi.walk, &mi.slots[o.local]
+	keys, mode, repeats, diags := mi.repetitions(o.callDecl.Count, o.callDecl.ForEach, o.repeatRefs)
+	if diags.HasErrors() {
+		return diags
+	}
+	set := &childSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*moduleInst, len(keys))}
+	for i, key := range keys {
+		child := w.newModuleInst(o.child, mi, mi.path.Child(o.name, key), repeats(i))
+		set.byKey[key] = child
+		for output, gate := range s.outputGates {
+			w.sched.Depend(gate, child.slots[output.local].node)
+		}
+		child.eachNode(func(n *dag.Node) { w.sched.Depend(s.inside, n) })
+	}
+	s.children = set
+	w.op.expandedCall(mi, o, keys)
+	return diags
+}
+
+// eachNode yields nodes that together end after everything in the module instance.
+func (mi *moduleInst) eachNode(yield func(*dag.Node)) {
+	for _, o := range mi.prog.objects {
+		s := &mi.slots[o.local]
+		switch o.kind {
+		case kindResource:
+			yield(s.gate)
+		case kindCall:
+			yield(s.inside)
+		case kindProvider:
+		default:
+			yield(s.node)
+		}
+	}
+}
