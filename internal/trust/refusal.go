@@ -1,0 +1,142 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/theupdateframework/go-tuf/v2/metadata"
+)
+
+// checkShape refuses what the library would stumble over: null stands where it
+// expects an object, and it does not look.
+func checkShape(data []byte) error {
+	var parsed any
+	if err := json.Unmarshal(data, &parsed); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	top, ok := parsed.(map[string]any)
+	if !ok || top["signed"] == nil {
+		return fmt.Errorf("%w: it says nothing that is signed", ErrMalformed)
+	}
+	if hasNull(parsed) {
+		return fmt.Errorf("%w: a value is null", ErrMalformed)
+	}
+	return nil
+}
+
+func hasNull(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, inner := range value {
+			if hasNull(inner) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range value {
+			if hasNull(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkTimestamp refuses a timestamp that names no snapshot.
+func checkTimestamp(data []byte) error {
+	timestamp, err := metadata.Timestamp().FromBytes(data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if timestamp.Signed.Meta[RoleSnapshot+metaSuffix] == nil {
+		return fmt.Errorf("%w: it names no snapshot", ErrMalformed)
+	}
+	return nil
+}
+
+// refusal gives an error of the library its name. badVersion is what a wrong
+// version number means at this step.
+func (v *Verifier) refusal(role string, data []byte, err, badVersion error) error {
+	switch {
+	case errors.Is(err, &metadata.ErrUnsignedMetadata{}):
+		if v.someTrustedKeySigned(role, data) {
+			return fmt.Errorf("%w (%w)", ErrThreshold, err)
+		}
+		return fmt.Errorf("%w (%w)", ErrUnsigned, err)
+	case errors.Is(err, &metadata.ErrBadVersionNumber{}):
+		return fmt.Errorf("%w (%w)", badVersion, err)
+	case errors.Is(err, &metadata.ErrLengthOrHashMismatch{}):
+		return fmt.Errorf("%w (%w)", ErrMixAndMatch, err)
+	case role == RoleSnapshot && errors.Is(err, &metadata.ErrRepository{}) && !errors.Is(err, &metadata.ErrExpiredMetadata{}):
+		return fmt.Errorf("%w (%w)", ErrRollback, err) // a role that was there is missing
+	}
+	return asRefusal(err)
+}
+
+// asRefusal names what needs no more than the error itself.
+func asRefusal(err error) error {
+	name := ErrMalformed
+	switch {
+	case errors.Is(err, &metadata.ErrUnsignedMetadata{}):
+		name = ErrUnsigned
+	case errors.Is(err, &metadata.ErrExpiredMetadata{}):
+		name = ErrExpired
+	case errors.Is(err, &metadata.ErrRuntime{}):
+		name = ErrOrder
+	}
+	return fmt.Errorf("%w (%w)", name, err)
+}
+
+// someTrustedKeySigned asks again with a threshold of one, to tell a stranger's
+// signature from too few of the right ones.
+func (v *Verifier) someTrustedKeySigned(role string, data []byte) bool {
+	switch role {
+	case RoleRoot:
+		return signedBy(v.looseRoot(role), role, data, metadata.Root().FromBytes)
+	case RoleTimestamp:
+		return signedBy(v.looseRoot(role), role, data, metadata.Timestamp().FromBytes)
+	case RoleSnapshot:
+		return signedBy(v.looseRoot(role), role, data, metadata.Snapshot().FromBytes)
+	case RoleTargets:
+		return signedBy(v.looseRoot(role), role, data, metadata.Targets().FromBytes)
+	}
+	return signedBy(v.looseTargets(role), role, data, metadata.Targets().FromBytes)
+}
+
+func signedBy[T metadata.Roles](delegator interface{ VerifyDelegate(string, any) error }, role string, data []byte, parse func([]byte) (*metadata.Metadata[T], error)) bool {
+	meta, err := parse(data)
+	return err == nil && delegator.VerifyDelegate(role, meta) == nil
+}
+
+// looseRoot is the current root with a threshold of one for a role.
+func (v *Verifier) looseRoot(role string) *metadata.Metadata[metadata.RootType] {
+	loose := *v.md.Root
+	loose.Signed.Roles = maps.Clone(loose.Signed.Roles)
+	if declared, ok := loose.Signed.Roles[role]; ok {
+		one := *declared
+		one.Threshold = 1
+		loose.Signed.Roles[role] = &one
+	}
+	return &loose
+}
+
+// looseTargets is the current targets role with a threshold of one for a delegated role.
+func (v *Verifier) looseTargets(role string) *metadata.Metadata[metadata.TargetsType] {
+	loose := *v.md.Targets[RoleTargets]
+	if loose.Signed.Delegations == nil {
+		return &loose
+	}
+	delegations := *loose.Signed.Delegations
+	delegations.Roles = append([]metadata.DelegatedRole(nil), delegations.Roles...)
+	for i := range delegations.Roles {
+		if delegations.Roles[i].Name == role {
+			delegations.Roles[i].Threshold = 1
+		}
+	}
+	loose.Signed.Delegations = &delegations
+	return &loose
+}
