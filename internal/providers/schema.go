@@ -53,6 +53,10 @@ type ResourceSchema struct {
 	// Version is the state schema version; 0 for data sources.
 	Version int64
 	Block   *Block
+	// Invalid says why a provider's schema of this type cannot be used; Block is
+	// then empty. Schemas are decoded on first use, so only the types that a
+	// configuration uses can fail it.
+	Invalid error
 }
 
 // FunctionSchema is a provider-defined function.

@@ -1,0 +1,265 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/plugin/internal/tfplugin6"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+const (
+	// A provider that crashes more often than maxRestarts times within
+	// restartWindow is not started again until the window has passed: starting
+	// costs much, and what crashed it is likely still there.
+	maxRestarts   = 3
+	restartWindow = 5 * time.Minute
+	// stopTimeout bounds the call that asks a provider to stop.
+	stopTimeout = 5 * time.Second
+)
+
+// instance is one configured provider. Its process is replaced when it has
+// crashed, and the new one gets the last configuration.
+type instance struct {
+	addr   addrs.Provider
+	exe    install.Executable
+	schema *schemaCache
+	log    *slog.Logger
+	now    func() time.Time
+	onEnd  func(*instance)
+
+	proc   atomic.Pointer[process]
+	closed atomic.Bool
+	turn   chan struct{} // holds one token; who has it may replace the process
+
+	mu       sync.Mutex
+	config   cty.Value // NilVal until a configuration was accepted
+	restarts []time.Time
+	endOnce  sync.Once
+}
+
+var _ providers.Interface = (*instance)(nil)
+
+// process returns the running process. If there is none it starts one, which
+// then gets what every new process needs.
+func (i *instance) process(ctx context.Context, method string) (*process, tfdiags.Diagnostics) {
+	if p := i.proc.Load(); p != nil && !i.gone(p) {
+		return p, nil
+	}
+	select {
+	case <-i.turn:
+	case <-ctx.Done():
+		return nil, cancelled(method)
+	}
+	defer func() { i.turn <- struct{}{} }()
+	old := i.proc.Load()
+	switch {
+	case i.isClosed():
+		return nil, closedDiags(method)
+	case old != nil && !i.gone(old):
+		return old, nil // somebody else was faster
+	case old != nil:
+		if diags := i.allowRestart(); diags.HasErrors() {
+			return nil, diags
+		}
+		old.end()
+	}
+	p, diags := i.start(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	i.proc.Store(p)
+	if i.isClosed() { // closed meanwhile, and Close did not see this process
+		p.end()
+		return nil, closedDiags(method)
+	}
+	return p, nil
+}
+
+func (i *instance) gone(p *process) bool { return p.dead.Load() || p.client.Exited() }
+
+func (i *instance) isClosed() bool { return i.closed.Load() }
+
+// start starts a process and brings it to where its predecessor was.
+func (i *instance) start(ctx context.Context) (*process, tfdiags.Diagnostics) {
+	began := i.now()
+	p, err := startProcess(ctx, i.exe, i.log)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return nil, cancelled("start")
+	case err != nil:
+		return nil, startFailed(err)
+	}
+	i.log.Debug("provider started", "protocol", p.protocol, "took", i.now().Sub(began))
+	if schema := i.schema.known(); schema != nil {
+		if diags := i.prepare(ctx, p, schema); diags.HasErrors() {
+			p.end()
+			return nil, diags
+		}
+	}
+	return p, nil
+}
+
+// prepare sends a new process the calls that must come before all others.
+func (i *instance) prepare(ctx context.Context, p *process, schema *providers.Schema) tfdiags.Diagnostics {
+	if diags := i.needSchema(ctx, p, schema); diags.HasErrors() {
+		return diags
+	}
+	i.mu.Lock()
+	config := i.config
+	i.mu.Unlock()
+	if config == cty.NilVal {
+		return nil
+	}
+	return i.configure(ctx, p, schema, config)
+}
+
+// needSchema asks a process for its schema if it depends on being asked, even
+// if the answer is known from another process.
+func (i *instance) needSchema(ctx context.Context, p *process, schema *providers.Schema) tfdiags.Diagnostics {
+	if schema.Capabilities.SchemaOptional || p.schemaSent.Load() {
+		return nil
+	}
+	if _, err := p.fetchSchema(ctx); err != nil {
+		return i.failure(ctx, p, "GetProviderSchema", err)
+	}
+	return nil
+}
+
+func (i *instance) allowRestart() tfdiags.Diagnostics {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.exe.Reattach != nil {
+		return tfdiags.New(tfdiags.Error, "Plugin did not respond",
+			"The provider named in TF_REATTACH_PROVIDERS has ended. It was not started by Towline and so cannot be started again. Start it and set the variable anew.")
+	}
+	now := i.now()
+	recent := i.restarts[:0]
+	for _, t := range i.restarts {
+		if now.Sub(t) < restartWindow {
+			recent = append(recent, t)
+		}
+	}
+	i.restarts = recent
+	if len(recent) >= maxRestarts {
+		last := ""
+		if p := i.proc.Load(); p != nil {
+			last = lastWords(p.stderr.last())
+		}
+		return tfdiags.New(tfdiags.Error, "Provider keeps crashing",
+			fmt.Sprintf("The provider crashed more than %d times within %s and is not started again before that time is over. Use another version of the provider, or remove what makes it crash.%s", maxRestarts, restartWindow, last))
+	}
+	i.restarts = append(recent, now)
+	i.log.Warn("provider is started again after it ended unexpectedly", "restarts", len(i.restarts))
+	return nil
+}
+
+// call makes one call to the provider's process.
+func call[Resp any](ctx context.Context, i *instance, method string, f func(context.Context, tfplugin6.ProviderClient) (Resp, error)) (Resp, tfdiags.Diagnostics) {
+	var none Resp
+	p, diags := i.process(ctx, method)
+	if diags.HasErrors() {
+		return none, diags
+	}
+	if schema := i.schema.known(); schema != nil {
+		if diags := i.needSchema(ctx, p, schema); diags.HasErrors() {
+			return none, diags
+		}
+	}
+	resp, err := f(ctx, p.rpc)
+	if err != nil {
+		return none, i.failure(ctx, p, method, err)
+	}
+	return resp, nil
+}
+
+// Schema implements [providers.Interface].
+func (i *instance) Schema(ctx context.Context) (*providers.Schema, tfdiags.Diagnostics) {
+	return i.schema.get(ctx, func(ctx context.Context) (*providers.Schema, tfdiags.Diagnostics) {
+		p, diags := i.process(ctx, "GetProviderSchema")
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		resp, err := p.fetchSchema(ctx)
+		if err != nil {
+			return nil, i.failure(ctx, p, "GetProviderSchema", err)
+		}
+		return toSchema(resp, p.protocol)
+	})
+}
+
+// Configure implements [providers.Interface].
+func (i *instance) Configure(ctx context.Context, config cty.Value) tfdiags.Diagnostics {
+	schema, diags := i.Schema(ctx)
+	if diags.HasErrors() {
+		return diags
+	}
+	p, moreDiags := i.process(ctx, "ConfigureProvider")
+	if diags = append(diags, moreDiags...); diags.HasErrors() {
+		return diags
+	}
+	if diags = append(diags, i.needSchema(ctx, p, schema)...); diags.HasErrors() {
+		return diags
+	}
+	diags = append(diags, i.configure(ctx, p, schema, config)...)
+	if !diags.HasErrors() {
+		i.mu.Lock()
+		i.config = config
+		i.mu.Unlock()
+	}
+	return diags
+}
+
+func (i *instance) configure(ctx context.Context, p *process, schema *providers.Schema, config cty.Value) tfdiags.Diagnostics {
+	encoded, err := encode(config, schema.Provider.ImpliedType())
+	if err != nil {
+		return invalidRequest("ConfigureProvider", i.addr.ForDisplay(), err)
+	}
+	resp, err := p.rpc.ConfigureProvider(ctx, &tfplugin6.ConfigureProvider_Request{
+		TerraformVersion: terraformVersion, Config: encoded, ClientCapabilities: capabilities,
+	})
+	if err != nil {
+		return i.failure(ctx, p, "ConfigureProvider", err)
+	}
+	return toDiagnostics(resp.GetDiagnostics())
+}
+
+// Stop implements [providers.Interface].
+func (i *instance) Stop(ctx context.Context) error {
+	p := i.proc.Load()
+	if p == nil || i.gone(p) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	resp, err := p.rpc.StopProvider(ctx, new(tfplugin6.StopProvider_Request))
+	if err != nil {
+		return fmt.Errorf("cannot ask provider %s to stop: %w", i.addr.ForDisplay(), err)
+	}
+	if resp.GetError() != "" {
+		return fmt.Errorf("provider %s cannot stop: %s", i.addr.ForDisplay(), resp.GetError())
+	}
+	return nil
+}
+
+// Close implements [providers.Interface].
+func (i *instance) Close() error {
+	i.endOnce.Do(func() {
+		i.closed.Store(true)
+		if p := i.proc.Load(); p != nil {
+			p.end()
+		}
+		i.onEnd(i)
+	})
+	return nil
+}

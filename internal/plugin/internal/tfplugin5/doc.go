@@ -1,0 +1,7 @@
+// Package tfplugin5 holds the generated messages and client of the provider
+// protocol 5.9. The .proto file is the published one; its header says what differs.
+//
+// It is for package plugin alone. Start with [ProviderClient].
+package tfplugin5
+
+//go:generate protoc -I .. --go_out=.. --go_opt=paths=source_relative --go-grpc_out=.. --go-grpc_opt=paths=source_relative tfplugin5/tfplugin5.proto

@@ -1,0 +1,119 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Locator says which program serves a provider. [install.Installation] is one.
+type Locator interface {
+	Locate(ctx context.Context, addr addrs.Provider) (install.Executable, tfdiags.Diagnostics)
+}
+
+// Options are the surroundings of a [Pool].
+type Options struct {
+	// Logger gets what happens to providers, and their own log at debug level.
+	// Nil means no log.
+	Logger *slog.Logger
+	// Now is the clock; nil means [time.Now].
+	Now func() time.Time
+}
+
+// Pool starts providers and ends them. Instances of one provider share its
+// schema. It is safe for concurrent use.
+type Pool struct {
+	locator Locator
+	log     *slog.Logger
+	now     func() time.Time
+
+	mu        sync.Mutex
+	closed    bool
+	schemas   map[addrs.Provider]*schemaCache
+	instances map[*instance]struct{}
+}
+
+// NewPool returns a pool without providers.
+func NewPool(locator Locator, opts Options) *Pool {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Pool{
+		locator: locator, log: opts.Logger, now: opts.Now,
+		schemas: make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
+	}
+}
+
+// Start finds, verifies and starts a provider that is not configured yet. Every
+// call starts a process of its own, for one provider configuration.
+func (p *Pool) Start(ctx context.Context, addr addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	exe, diags := p.locator.Locate(ctx, addr)
+	if diags.HasErrors() {
+		return nil, diags.WithAddress(addr.String())
+	}
+	i, err := p.register(addr, exe)
+	if err != nil {
+		return nil, append(diags, closedDiags("start")...)
+	}
+	if _, moreDiags := i.process(ctx, "start"); moreDiags.HasErrors() {
+		_ = i.Close() // there is nothing left to end that could fail
+		return nil, append(diags, moreDiags...).WithAddress(addr.String())
+	}
+	return i, diags
+}
+
+func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errors.New("the pool is closed")
+	}
+	cache := p.schemas[addr]
+	if cache == nil {
+		cache = newSchemaCache()
+		p.schemas[addr] = cache
+	}
+	i := &instance{
+		addr: addr, exe: exe, schema: cache, now: p.now, onEnd: p.forget,
+		log:  p.log.With("provider", addr.String(), "version", exe.Version),
+		turn: make(chan struct{}, 1),
+	}
+	i.turn <- struct{}{}
+	p.instances[i] = struct{}{}
+	return i, nil
+}
+
+func (p *Pool) forget(i *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.instances, i)
+}
+
+// Close ends all providers and waits until they are gone. No provider can be
+// started afterwards. It is idempotent.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	open := make([]*instance, 0, len(p.instances))
+	for i := range p.instances {
+		open = append(open, i)
+	}
+	p.mu.Unlock()
+	errs := make([]error, len(open))
+	var wait sync.WaitGroup
+	for n, i := range open {
+		wait.Go(func() { errs[n] = i.Close() })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
