@@ -211,7 +211,7 @@ func resourceClosures(order []*object) map[*object][]string {
 			}
 		}
 		sets[o] = set
-		if o.kind == kindResource {
+		if o.kind == kindResource || o.kind == kindProvider {
 			list := make([]string, 0, len(set))
 			for addr := range set {
 				list = append(list, addr)

@@ -45,18 +45,10 @@ func (p *planner) selectTargets() tfdiags.Diagnostics {
 		t.addDependents(prog, selected)
 		return targetWarning()
 	}
-	include := map[*object]bool{}
-	for o := range selected {
-		includeNeeds(o, include)
-	}
+	include := targetedObjects(prog, p.opts.Targets)
 	for o := range include {
 		if o.kind == kindResource && !selected[o] {
 			t.needed[o.addr.String()] = true
-		}
-	}
-	for _, o := range prog.root.outputs {
-		if outputIncluded(o, include) {
-			includeNeeds(o, include)
 		}
 	}
 	p.walk.include = include

@@ -145,14 +145,9 @@ func (s *State) addFileInstance(addr addrs.ResourceInstance, provider addrs.Prov
 	default:
 		return invalid(fmt.Sprintf("An instance of %s has a key that is neither a number nor text.", addr))
 	}
-	sensitive, err := decodePaths(in.SensitiveAttributes)
+	obj, err := in.object()
 	if err != nil {
-		return invalid(fmt.Sprintf("The sensitive attributes of %s are invalid: %s.", addr, err))
-	}
-	obj := &Object{
-		SchemaVersion: in.SchemaVersion, AttrsJSON: in.Attributes, AttrsFlat: in.AttributesFlat,
-		Sensitive: sensitive, Private: in.Private, Dependencies: in.Dependencies,
-		Tainted: in.Status == "tainted", CreateBeforeDestroy: in.CreateBeforeDestroy,
+		return invalid(fmt.Sprintf("An object of %s is invalid: %s.", addr, err))
 	}
 	existing := s.Instance(addr)
 	if in.Deposed != "" {
@@ -348,4 +343,34 @@ func decodeStep(step fileStep) (cty.PathStep, error) {
 	default:
 		return nil, fmt.Errorf("unknown path step %q", step.Type)
 	}
+}
+
+// EncodeObject encodes one object as it stands in a state file, without its key.
+func EncodeObject(obj *Object) ([]byte, error) {
+	encoded, err := toFileInstance(addrs.NoKey, "", obj)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(encoded)
+}
+
+// DecodeObject decodes what [EncodeObject] returned.
+func DecodeObject(data []byte) (*Object, error) {
+	var in fileInstanceV4
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, fmt.Errorf("decode object: %w", err)
+	}
+	return in.object()
+}
+
+func (in *fileInstanceV4) object() (*Object, error) {
+	sensitive, err := decodePaths(in.SensitiveAttributes)
+	if err != nil {
+		return nil, fmt.Errorf("decode sensitive attributes: %w", err)
+	}
+	return &Object{
+		SchemaVersion: in.SchemaVersion, AttrsJSON: in.Attributes, AttrsFlat: in.AttributesFlat,
+		Sensitive: sensitive, Private: in.Private, Dependencies: in.Dependencies,
+		Tainted: in.Status == "tainted", CreateBeforeDestroy: in.CreateBeforeDestroy,
+	}, nil
 }

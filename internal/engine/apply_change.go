@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/journal"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// changeStep creates, updates or replaces an instance's object.
+func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Change) dag.Step {
+	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		ev, diags := a.walk.evaluate(inst)
+		if a.walk.report(diags) {
+			return dag.Failed()
+		}
+		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+			diags := a.change(ctx, inst, run, change, ev)
+			if a.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range)) {
+				return dag.Failed()
+			}
+			o := inst.object
+			diags = inst.mi.checkRules(o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.refs, evalOptions{repeat: inst.repeat, self: inst.value})
+			return nil, !a.walk.report(diags.WithAddress(inst.name))
+		}}, true
+	}}
+}
+
+// change plans an instance's change again with all values known, checks that it
+// is the planned one, and makes it.
+func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, change *plans.Change, ev evaluated) tfdiags.Diagnostics {
+	var obj *states.Object
+	if change.Action == plans.Update {
+		obj = a.plan.Prior.Object(inst.addr)
+	}
+	prior := cty.NullVal(inst.object.schema.Block.ImpliedType())
+	if obj != nil {
+		decoded, diags := decodeObject(ctx, run.client, inst.addr, inst.object.schema, obj)
+		if diags.HasErrors() {
+			return diags
+		}
+		prior = decoded.Value
+	}
+	if obj != nil && change.Before.RawEquals(change.After) { // only what is sensitive changes
+		return a.remark(inst, change, obj, ev)
+	}
+	planner := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config}
+	config, private := ev.config, []byte(nil)
+	if obj != nil {
+		config, private = ignoreChanges(inst.object, prior, ev.config), obj.Private
+	}
+	answer, diags := planner.propose(ctx, prior, config, private)
+	if diags.HasErrors() {
+		return diags
+	}
+	diags = append(diags, finalPlanMatches(inst, change, answer, prior)...)
+	if diags.HasErrors() {
+		return diags
+	}
+	if obj != nil && answer.planned.RawEquals(prior) {
+		return append(diags, a.remark(inst, change, obj, ev)...)
+	}
+	deposed, moreDiags := a.depose(inst, change)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return diags
+	}
+	call := providerCall{
+		applier: a, run: run, change: change, name: inst.name, schema: inst.object.schema,
+		verb: "create", prior: prior, priorObject: obj, planned: answer.planned, config: ev.config, private: answer.private,
+		meta: objectMeta{sensitive: ev.sensitive, dependencies: change.Dependencies, createFirst: change.CreateBeforeDestroy},
+	}
+	if obj != nil {
+		call.verb = "update"
+	}
+	after, moreDiags := call.do(ctx)
+	diags = append(diags, moreDiags...)
+	if after != nil {
+		inst.value = markObject(inst.object.schema, after.Decoded().Value, ev.sensitive)
+	}
+	if after == nil && deposed != "" {
+		diags = append(diags, a.restore(inst, change, deposed)...)
+	}
+	return diags
+}
+
+// remark records an object of which only the marks or the record's metadata change.
+func (a *applier) remark(inst *instance, change *plans.Change, obj *states.Object, ev evaluated) tfdiags.Diagnostics {
+	d := obj.Decoded()
+	after, err := newObject(inst.object.schema, d.Value, d.Encoded, objectMeta{
+		sensitive: ev.sensitive, private: obj.Private, dependencies: change.Dependencies, createFirst: change.CreateBeforeDestroy,
+	})
+	if err != nil {
+		return tfdiags.FromError("Failed to record object", err)
+	}
+	inst.value = markObject(inst.object.schema, d.Value, ev.sensitive)
+	a.setObject(change, after)
+	return nil
+}
+
+// finalPlanMatches compares the plan made with known values with the approved one.
+func finalPlanMatches(inst *instance, change *plans.Change, answer proposal, prior cty.Value) tfdiags.Diagnostics {
+	const summary = "Provider produced inconsistent final plan"
+	if !prior.IsNull() && len(answer.requiredReplace) > 0 {
+		return providerBug(summary, inst.name, "with all values known it wants to replace an object that it wanted to update")
+	}
+	var diags tfdiags.Diagnostics
+	for _, err := range objchange.AssertObjectCompatible(inst.object.schema.Block, change.After, answer.planned) {
+		diags = append(diags, providerBug(summary, inst.name, err.Error())...)
+	}
+	return diags
+}
+
+// depose sets the current object aside before its replacement is created.
+func (a *applier) depose(inst *instance, change *plans.Change) (string, tfdiags.Diagnostics) {
+	if change.Action != plans.CreateThenDelete {
+		return "", nil
+	}
+	obj := a.plan.Prior.Object(inst.addr)
+	key := a.deposedKey(change)
+	for _, r := range []journal.Result{{Deposed: key, Object: obj}, {}} {
+		r.Address, r.Provider, r.Time = inst.name, change.Provider.String(), a.engine.opts.Now()
+		if err := a.rec.End(r); err != nil {
+			return "", journalFailed(err)
+		}
+	}
+	a.setDeposed(change, key, obj)
+	a.setObject(change, nil)
+	return key, nil
+}
+
+// restore makes a deposed object current again after nothing took its place.
+func (a *applier) restore(inst *instance, change *plans.Change, key string) tfdiags.Diagnostics {
+	obj := a.plan.Prior.Object(inst.addr)
+	for _, r := range []journal.Result{{Object: obj}, {Deposed: key}} {
+		r.Address, r.Provider, r.Time = inst.name, change.Provider.String(), a.engine.opts.Now()
+		if err := a.rec.End(r); err != nil {
+			return journalFailed(err)
+		}
+	}
+	a.setObject(change, obj)
+	a.setDeposed(change, key, nil)
+	return nil
+}
+
+func journalFailed(err error) tfdiags.Diagnostics {
+	return tfdiags.New(tfdiags.Error, "Failed to record change",
+		fmt.Sprintf("What is about to be changed cannot be made durable, so nothing is changed: %s. Make room or mend the disk, and try again.", err))
+}
+
+// providerCall is one call that changes an object, with its journal entries.
+type providerCall struct {
+	applier *applier
+	run     *providerRun
+	change  *plans.Change
+	name    string
+	schema  *providers.ResourceSchema
+	verb    string // create, update or delete
+	deposed string
+
+	prior, planned, config cty.Value
+	priorObject            *states.Object
+	private                []byte
+	meta                   objectMeta
+}
+
+// do makes the call and records what came of it. It returns the new record, nil if there is no object.
+func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnostics) {
+	a := c.applier
+	intent, err := c.intent()
+	if err != nil {
+		return c.priorObject, journalFailed(err)
+	}
+	id, err := a.rec.Begin(intent)
+	if err != nil {
+		return c.priorObject, journalFailed(err)
+	}
+	event := ApplyEvent{Addr: c.change.Addr, Deposed: c.deposed, Verb: c.verb, ID: objectID(c.prior)}
+	a.engine.hook.Applying(event)
+	began := time.Now()
+	resp := c.run.client.ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
+		TypeName: c.change.Addr.Resource.Type, PriorState: c.prior, PlannedState: c.planned, Config: c.config, PlannedPrivate: c.private,
+	})
+	obj, diags := c.accept(resp)
+	if obj != nil && event.ID == "" {
+		event.ID = objectID(obj.Decoded().Value)
+	}
+	result := journal.Result{ID: id, Address: c.name, Deposed: c.deposed, Provider: c.change.Provider.String(),
+		Time: a.engine.opts.Now(), Failed: diags.HasErrors(), Object: obj}
+	if c.deposed != "" {
+		a.setDeposed(c.change, c.deposed, obj)
+	} else {
+		a.setObject(c.change, obj)
+	}
+	if err := a.rec.End(result); err != nil {
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Failed to record change",
+			fmt.Sprintf("%s was changed, but the result cannot be made durable: %s. Its state is kept in memory and written at the end.", c.name, err))...)
+	}
+	a.engine.hook.Applied(event, time.Since(began), diags.HasErrors())
+	return obj, diags
+}
+
+func (c *providerCall) intent() (journal.Intent, error) {
+	intent := journal.Intent{
+		Address: c.name, Deposed: c.deposed, Action: c.verb, Provider: c.change.Provider.String(), Time: c.applier.engine.opts.Now(),
+		Prior: c.priorObject, SchemaVersion: c.schema.Version, Private: c.private,
+		Dependencies: c.meta.dependencies, CreateBeforeDestroy: c.meta.createFirst,
+	}
+	if !c.planned.IsNull() {
+		encoded, err := ctymsgpack.Marshal(c.planned, c.schema.Block.ImpliedType())
+		if err != nil {
+			return intent, fmt.Errorf("encode planned object: %w", err)
+		}
+		intent.Planned = encoded
+	}
+	return intent, nil
+}
+
+// accept checks a provider's answer and makes the record of what there is now.
+func (c *providerCall) accept(resp providers.ApplyResourceChangeResponse) (*states.Object, tfdiags.Diagnostics) {
+	diags := resp.Diagnostics
+	failed := diags.HasErrors()
+	val := resp.NewState
+	if val == cty.NilVal {
+		if !failed {
+			diags = append(diags, providerBug("Provider produced invalid object", c.name, "it returned no object after a change")...)
+		}
+		if c.planned.IsNull() && !failed {
+			return nil, diags
+		}
+		return c.priorObject, diags
+	}
+	if c.planned.IsNull() {
+		return c.acceptDelete(val, failed, diags)
+	}
+	if val.IsNull() {
+		if failed {
+			return c.priorObject, diags
+		}
+		return c.priorObject, append(diags, providerBug("Provider produced inconsistent result after apply", c.name, "the object is absent after it was created or updated")...)
+	}
+	val = objchange.NormalizeObjectFromLegacySDK(val, c.schema.Block)
+	if !val.IsWhollyKnown() {
+		diags = append(diags, providerBug("Provider returned invalid result object after apply", c.name, "it returned unknown values after a change")...)
+		val = cty.UnknownAsNull(val)
+	}
+	if !failed && !resp.LegacyTypeSystem {
+		for _, err := range objchange.AssertObjectCompatible(c.schema.Block, c.planned, val) {
+			diags = append(diags, providerBug("Provider produced inconsistent result after apply", c.name, err.Error())...)
+		}
+	}
+	meta := c.meta
+	meta.private = resp.Private
+	meta.tainted = diags.HasErrors() && c.verb == "create"
+	obj, err := newObject(c.schema, val, nil, meta)
+	if err != nil {
+		return c.priorObject, append(diags, providerBug("Provider returned invalid result object after apply", c.name, err.Error())...)
+	}
+	return obj, diags
+}
+
+// acceptDelete is accept for a deletion.
+func (c *providerCall) acceptDelete(val cty.Value, failed bool, diags tfdiags.Diagnostics) (*states.Object, tfdiags.Diagnostics) {
+	switch {
+	case val.IsNull() && !failed:
+		return nil, diags
+	case failed:
+		return c.priorObject, diags
+	default:
+		return c.priorObject, append(diags, providerBug("Provider returned invalid result object after apply", c.name, "it returned an object after deleting it")...)
+	}
+}

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// destroyJob is one object to be destroyed.
+type destroyJob struct {
+	change *plans.Change
+	object *states.Object
+	// late tells that the object goes only after what replaces it and what depended on it are done.
+	late bool
+	node *dag.Node
+}
+
+// addDestroys adds the nodes that destroy objects, in the order that recorded
+// dependencies ask for: an object goes after everything that depends on it.
+func (a *applier) addDestroys() {
+	jobs := a.destroyJobs()
+	dependents := map[string]*dag.Node{} // resource address -> ends when all that depend on it are destroyed
+	var release []*dag.Node
+	for _, job := range jobs {
+		job.node = a.walk.sched.Hold(0, func() string { return job.change.Addr.String() + " (destroy)" }, dag.Step{})
+		release = append(release, job.node)
+		key := job.change.Addr.Config().String()
+		if dependents[key] == nil {
+			dependents[key] = a.walk.sched.Hold(0, func() string { return "dependents of " + key }, gateStep)
+			release = append(release, dependents[key])
+		}
+		if !job.late {
+			if a.gone[key] == nil {
+				a.gone[key] = a.walk.sched.Hold(0, func() string { return "end of " + key }, gateStep)
+				release = append(release, a.gone[key])
+			}
+			a.walk.sched.Depend(a.gone[key], job.node)
+			a.destroys[job.change.Addr.String()] = job.node
+		}
+	}
+	for _, job := range jobs {
+		own := job.change.Addr.Config().String()
+		a.walk.sched.Depend(job.node, dependents[own])
+		for _, dep := range a.destroyNeeds(job) {
+			if gate := dependents[dep]; gate != nil && dep != own {
+				a.walk.sched.Depend(gate, job.node)
+			}
+		}
+		if job.late {
+			a.waitForDependents(job)
+		}
+		release = append(release, a.setDestroyStep(job)...)
+	}
+	a.walk.sched.Release(release...)
+}
+
+// destroyJobs lists what the plan destroys.
+func (a *applier) destroyJobs() []*destroyJob {
+	var jobs []*destroyJob
+	for _, c := range a.plan.Changes {
+		inst := a.plan.Prior.Instance(c.Addr)
+		if inst == nil {
+			continue
+		}
+		obj := inst.Current
+		if c.Deposed != "" {
+			obj = inst.Deposed[c.Deposed]
+		}
+		if obj == nil {
+			continue
+		}
+		switch c.Action {
+		case plans.Delete:
+			jobs = append(jobs, &destroyJob{change: c, object: obj, late: c.Deposed != "" || (c.CreateBeforeDestroy && a.plan.Mode != plans.DestroyMode)})
+		case plans.DeleteThenCreate:
+			jobs = append(jobs, &destroyJob{change: c, object: obj})
+		case plans.CreateThenDelete:
+			jobs = append(jobs, &destroyJob{change: c, object: obj, late: true})
+		}
+	}
+	return jobs
+}
+
+// destroyNeeds returns the resources that must outlive an object: those it
+// depends on and those its provider's configuration comes from.
+func (a *applier) destroyNeeds(job *destroyJob) []string {
+	needs := job.object.Dependencies
+	if o := a.walk.prog.providers[job.change.Provider.String()]; o != nil {
+		if fromProvider := a.walk.prog.dependencies(o); len(fromProvider) > 0 {
+			needs = append(needs[:len(needs):len(needs)], fromProvider...)
+		}
+	}
+	return needs
+}
+
+// waitForDependents makes a late destroy wait for its own replacement and for
+// whatever needs or needed the resource.
+func (a *applier) waitForDependents(job *destroyJob) {
+	key := job.change.Addr.Config().String()
+	prog, root := a.walk.prog, a.walk.root
+	wait := func(o *object) {
+		top := o
+		for top.mod.parent != nil {
+			top = top.mod.call
+		}
+		if !a.walk.included(top) {
+			return
+		}
+		s := &root.slots[top.local]
+		if top.kind == kindCall {
+			a.walk.sched.Depend(job.node, s.inside)
+		} else {
+			a.walk.sched.Depend(job.node, s.gate)
+		}
+	}
+	for _, o := range prog.objects {
+		if o.kind != kindResource {
+			continue
+		}
+		if o.addr.String() == key || slices.Contains(prog.dependencies(o), key) {
+			wait(o)
+		}
+	}
+	for _, r := range a.plan.Prior.Resources() {
+		o := prog.find(r)
+		if o == nil {
+			continue
+		}
+		for _, inst := range r.Instances {
+			if inst.Current != nil && slices.Contains(inst.Current.Dependencies, key) {
+				wait(o)
+				break
+			}
+		}
+	}
+}
+
+// setDestroyStep gives a destroy its work and returns further nodes to release.
+func (a *applier) setDestroyStep(job *destroyJob) []*dag.Node {
+	run, release := a.providerOf(job.change)
+	if run == nil {
+		job.node.SetStep(dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Failed() }})
+		return release
+	}
+	a.walk.sched.Depend(job.node, run.node)
+	job.node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return nil, !a.walk.report(a.destroy(ctx, run, job).WithAddress(job.change.Addr.String()))
+	}})
+	return release
+}
+
+// providerOf returns the provider of a change, started for it if the
+// configuration does not use it any more.
+func (a *applier) providerOf(change *plans.Change) (*providerRun, []*dag.Node) {
+	w := a.walk
+	for o, run := range w.providers {
+		if o.providerAddr.String() == change.Provider.String() {
+			return run, nil
+		}
+	}
+	if change.Provider.Alias != "" || len(change.Provider.Module) > 0 {
+		w.report(tfdiags.New(tfdiags.Error, "Provider configuration not present",
+			"To destroy "+change.Addr.String()+" its provider configuration "+change.Provider.String()+" is needed, but it is gone from the configuration."))
+		return nil, nil
+	}
+	extra := &object{kind: kindProvider, mod: w.prog.root, name: change.Provider.String(), providerAddr: change.Provider}
+	run := w.newProviderRun(extra)
+	run.mi = w.root
+	w.providers[extra] = run
+	return run, []*dag.Node{run.node}
+}
+
+// destroy destroys one object.
+func (a *applier) destroy(ctx context.Context, run *providerRun, job *destroyJob) tfdiags.Diagnostics {
+	schema, diags := resourceSchema(run, job.change.Addr.Resource.Type)
+	if diags.HasErrors() {
+		return diags
+	}
+	prior, moreDiags := decodeObject(ctx, run.client, job.change.Addr, schema, job.object)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return diags
+	}
+	private := job.change.Private
+	if job.change.Action != plans.Delete || private == nil {
+		private = job.object.Private
+	}
+	null := cty.NullVal(schema.Block.ImpliedType())
+	call := providerCall{
+		applier: a, run: run, change: job.change, name: job.change.Addr.String(), schema: schema, verb: "delete",
+		deposed: a.deposedOf(job), prior: prior.Value, priorObject: job.object, planned: null, config: null, private: private,
+	}
+	_, moreDiags = call.do(ctx)
+	return append(diags, moreDiags...)
+}
+
+// deposedOf returns the key under which the object to destroy is recorded, or "".
+func (a *applier) deposedOf(job *destroyJob) string {
+	if job.change.Action == plans.CreateThenDelete {
+		return a.deposedKey(job.change)
+	}
+	return job.change.Deposed
+}
+
+// deposedKey returns the key under which a replaced object is set aside, the
+// same for its whole replacement.
+func (a *applier) deposedKey(change *plans.Change) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key, ok := a.deposed[change]
+	if !ok {
+		key = newDeposedKey()
+		a.deposed[change] = key
+	}
+	return key
+}
+
+// targetedObjects returns the objects that a plan with targets takes in.
+func targetedObjects(prog *program, targets []addrs.Target) map[*object]bool {
+	include := map[*object]bool{}
+	for _, o := range prog.objects {
+		if o.kind == kindResource && targetsObject(targets, o) {
+			includeNeeds(o, include)
+		}
+	}
+	for _, o := range prog.root.outputs {
+		if outputIncluded(o, include) {
+			includeNeeds(o, include)
+		}
+	}
+	return include
+}

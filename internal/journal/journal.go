@@ -1,0 +1,291 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/states"
+)
+
+// Intent says what a provider is about to be asked to do.
+type Intent struct {
+	// ID is unique within one journal; [Journal.Begin] sets it.
+	ID      uint64 `json:"id"`
+	Address string `json:"address"`
+	Deposed string `json:"deposed,omitempty"`
+	// Action is "create", "update" or "delete".
+	Action   string    `json:"action"`
+	Provider string    `json:"provider"`
+	Time     time.Time `json:"time"`
+	// Prior is the object's record before; nil for a create.
+	Prior *states.Object `json:"-"`
+	// Planned is the planned object in msgpack, which holds unknown values; nil for a delete.
+	Planned       []byte `json:"planned,omitempty"`
+	SchemaVersion int64  `json:"schema_version"`
+	Private       []byte `json:"private,omitempty"`
+	// Dependencies and CreateBeforeDestroy go into the record of a new object.
+	Dependencies        []string `json:"dependencies,omitempty"`
+	CreateBeforeDestroy bool     `json:"create_before_destroy,omitempty"`
+}
+
+// Result says what came of an intent.
+type Result struct {
+	// ID is that of the intent.
+	ID      uint64    `json:"id"`
+	Address string    `json:"address"`
+	Deposed string    `json:"deposed,omitempty"`
+	Time    time.Time `json:"time"`
+	Failed  bool      `json:"failed,omitempty"`
+	// Provider is needed to record the object.
+	Provider string `json:"provider"`
+	// Object is the record afterwards; nil if there is no object.
+	Object *states.Object `json:"-"`
+}
+
+// Entry is one line of a journal: exactly one field is set.
+type Entry struct {
+	Intent *Intent
+	Result *Result
+}
+
+// line is the form of an entry on disk: one JSON object a line, with a checksum
+// of the body so that a torn line is told from a whole one.
+type line struct {
+	CRC  uint32          `json:"crc"`
+	Body json.RawMessage `json:"body"`
+}
+
+type body struct {
+	Intent *Intent         `json:"intent,omitempty"`
+	Result *Result         `json:"result,omitempty"`
+	Object json.RawMessage `json:"object,omitempty"`
+}
+
+// maxLine bounds one entry that is read back, in bytes.
+const maxLine = 256 << 20
+
+// Journal is an open journal file. It is safe for concurrent use. Appends that
+// arrive together share one fsync.
+type Journal struct {
+	path string
+	file *os.File
+
+	mu      sync.Mutex
+	nextID  uint64
+	buffer  bytes.Buffer
+	waiting []chan error
+	flush   chan struct{}
+	closed  bool
+	done    chan struct{}
+}
+
+// Open opens or creates the journal at path and returns what it holds. A torn
+// last line, which a crash leaves, is dropped.
+func Open(path string) (*Journal, []Entry, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open journal: %w", err)
+	}
+	entries, size, err := read(file)
+	if err == nil {
+		err = file.Truncate(size)
+	}
+	if err == nil {
+		_, err = file.Seek(size, io.SeekStart)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read journal %s: %w", path, err), file.Close())
+	}
+	j := &Journal{path: path, file: file, nextID: 1, flush: make(chan struct{}, 1), done: make(chan struct{})}
+	for _, e := range entries {
+		if e.Intent != nil && e.Intent.ID >= j.nextID {
+			j.nextID = e.Intent.ID + 1
+		}
+	}
+	go j.write()
+	return j, entries, nil
+}
+
+// read decodes entries up to the first line that is not whole and returns the length of the good part.
+func read(file *os.File) ([]Entry, int64, error) {
+	var entries []Entry
+	var good int64
+	reader := bufio.NewReader(io.LimitReader(file, 8*maxLine))
+	for {
+		raw, err := reader.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return entries, good, nil
+			}
+			return nil, 0, err
+		}
+		entry, err := decode(raw)
+		if err != nil {
+			if _, peekErr := reader.Peek(1); peekErr == nil {
+				return nil, 0, fmt.Errorf("entry %d is damaged: %w", len(entries)+1, err)
+			}
+			return entries, good, nil
+		}
+		entries = append(entries, entry)
+		good += int64(len(raw))
+	}
+}
+
+func decode(raw []byte) (Entry, error) {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return Entry{}, err
+	}
+	if crc32.ChecksumIEEE(l.Body) != l.CRC {
+		return Entry{}, errors.New("its checksum does not match")
+	}
+	var b body
+	if err := json.Unmarshal(l.Body, &b); err != nil {
+		return Entry{}, err
+	}
+	var obj *states.Object
+	if len(b.Object) > 0 {
+		var err error
+		if obj, err = states.DecodeObject(b.Object); err != nil {
+			return Entry{}, err
+		}
+	}
+	switch {
+	case b.Intent != nil && b.Result == nil:
+		b.Intent.Prior = obj
+	case b.Result != nil && b.Intent == nil:
+		b.Result.Object = obj
+	default:
+		return Entry{}, errors.New("it is neither an intent nor a result")
+	}
+	return Entry{Intent: b.Intent, Result: b.Result}, nil
+}
+
+func encode(b body, obj *states.Object) ([]byte, error) {
+	if obj != nil {
+		encoded, err := states.EncodeObject(obj)
+		if err != nil {
+			return nil, err
+		}
+		b.Object = encoded
+	}
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(line{CRC: crc32.ChecksumIEEE(raw), Body: raw})
+	return append(out, '\n'), err
+}
+
+// Begin makes an intent durable and returns its ID. The provider may be called only after that.
+func (j *Journal) Begin(intent Intent) (uint64, error) {
+	j.mu.Lock()
+	intent.ID = j.nextID
+	j.nextID++
+	j.mu.Unlock()
+	return intent.ID, j.append(body{Intent: &intent}, intent.Prior)
+}
+
+// End makes a result durable.
+func (j *Journal) End(result Result) error {
+	return j.append(body{Result: &result}, result.Object)
+}
+
+// append adds an entry and waits until it is on disk.
+func (j *Journal) append(b body, obj *states.Object) error {
+	raw, err := encode(b, obj)
+	if err != nil {
+		return fmt.Errorf("encode journal entry: %w", err)
+	}
+	done := make(chan error, 1)
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return errors.New("journal is closed")
+	}
+	j.buffer.Write(raw)
+	j.waiting = append(j.waiting, done)
+	j.mu.Unlock()
+	select {
+	case j.flush <- struct{}{}:
+	default:
+	}
+	return <-done
+}
+
+// write puts batches of entries on disk, one after the other. After a failed
+// write nothing more is accepted: the file's end is not known any more.
+func (j *Journal) write() {
+	defer close(j.done)
+	var broken error
+	for range j.flush {
+		j.mu.Lock()
+		batch := bytes.Clone(j.buffer.Bytes())
+		waiting := j.waiting
+		j.buffer.Reset()
+		j.waiting = nil
+		j.mu.Unlock()
+		if broken == nil && len(batch) > 0 {
+			if _, err := j.file.Write(batch); err != nil {
+				broken = fmt.Errorf("write journal %s: %w", j.path, err)
+			} else if err := j.file.Sync(); err != nil {
+				broken = fmt.Errorf("sync journal %s: %w", j.path, err)
+			}
+		}
+		for _, done := range waiting {
+			done <- broken
+		}
+	}
+}
+
+// Reset empties the journal: everything in it is part of a state that is safely kept.
+func (j *Journal) Reset() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.file.Truncate(0); err != nil {
+		return fmt.Errorf("empty journal: %w", err)
+	}
+	if _, err := j.file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("empty journal: %w", err)
+	}
+	return j.file.Sync()
+}
+
+// Close closes the file. It keeps what the journal holds.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil
+	}
+	j.closed = true
+	j.mu.Unlock()
+	close(j.flush)
+	<-j.done
+	return j.file.Close()
+}
+
+// Remove closes the journal and deletes its file.
+func (j *Journal) Remove() error {
+	return errors.Join(j.Close(), os.Remove(j.path))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
