@@ -250,6 +250,12 @@ func (j *Journal) write() {
 	}
 }
 
+// Empty tells whether the journal holds no entry.
+func (j *Journal) Empty() bool {
+	info, err := j.file.Stat()
+	return err == nil && info.Size() == 0
+}
+
 // Reset empties the journal: everything in it is part of a state that is safely kept.
 func (j *Journal) Reset() error {
 	j.mu.Lock()
