@@ -2,7 +2,10 @@ package provider
 
 import (
 	"context"
+	"errors"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -35,4 +38,21 @@ func (r textRule) ValidateString(_ context.Context, req validator.StringRequest,
 	if err := r.check(req.ConfigValue.ValueString()); err != nil {
 		resp.Diagnostics.AddAttributeError(req.Path, r.summary, "The value "+err.Error()+".")
 	}
+}
+
+// exactlyOneOf asks for one of the attributes of the same object. Put it on each of them.
+func exactlyOneOf(names ...string) validator.String {
+	paths := make([]path.Expression, len(names))
+	for i, name := range names {
+		paths[i] = path.MatchRelative().AtParent().AtName(name)
+	}
+	return stringvalidator.ExactlyOneOf(paths...)
+}
+
+// explain replaces an error's text by words for users.
+func explain(err error, text string) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(text)
 }

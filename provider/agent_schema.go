@@ -1,0 +1,157 @@
+package provider
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// defaultTokenLifetime is long enough for a machine to be ordered and booted the
+// same day, and too short for a forgotten token to be of use.
+const defaultTokenLifetime = 24 * time.Hour
+
+func agentSchema() schema.Schema {
+	attributes := headAttributes("agent")
+	attributes["channel"] = schema.StringAttribute{
+		Required: true, MarkdownDescription: "Channel whose revisions the agent follows.", Validators: []validator.String{nameRule},
+	}
+	attributes["scopes"] = scopesAttribute("Names of the scopes that say what the agent may touch.")
+	attributes["labels"] = schema.MapAttribute{
+		ElementType: types.StringType, Optional: true, MarkdownDescription: "Labels by which people find the agent.",
+		Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
+	}
+	attributes["poll_interval"] = schema.StringAttribute{
+		CustomType: durationType{}, Optional: true, Computed: true, Default: stringdefault.StaticString("1m"),
+		MarkdownDescription: "Time between two rounds, before jitter. `1m`, unless set.",
+	}
+	attributes["slack"] = slackAttribute()
+	addJoinAttributes(attributes)
+	addMachineAttributes(attributes)
+	return schema.Schema{
+		MarkdownDescription: "An agent keeps the real objects of one environment equal to the revisions of a channel, within its scopes.\n\n" +
+			"The agent's machine enrols itself at its first boot with a join token that works once. " +
+			"The token is never in the state: `towline_join_token` hands it to whatever carries it to the machine, " +
+			"or `join_token_file` writes it for an agent on the same machine.",
+		Attributes: attributes,
+	}
+}
+
+func slackAttribute() schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Where the agent finds the URL of an incoming webhook for its reports of drift. " +
+			"The URL is a secret; exactly one attribute says where it is.",
+		Attributes: map[string]schema.Attribute{
+			"webhook_env":           text("Environment variable of the agent."),
+			"webhook_file":          text("File on the agent's machine."),
+			"webhook_ssm_parameter": text("Name of an SSM parameter."),
+			"webhook_secret":        text("ARN or name of a Secrets Manager secret."),
+		},
+	}
+}
+
+func addJoinAttributes(attributes map[string]schema.Attribute) {
+	attributes["join_token_version"] = schema.Int64Attribute{
+		Optional: true, Computed: true, Default: int64default.StaticInt64(1),
+		MarkdownDescription: "Any change issues a new token and ends the present enrolment: the next machine that boots with the new token becomes the agent. `1`, unless set.",
+		Validators:          []validator.Int64{int64validator.AtLeast(1)},
+	}
+	attributes["join_token_lifetime"] = schema.StringAttribute{
+		CustomType: durationType{}, Optional: true, Computed: true, Default: stringdefault.StaticString("24h"),
+		MarkdownDescription: "How long a token may be used after it was issued. A change holds for the next token. `24h`, unless set.",
+		Validators: []validator.String{textRule{"Token lifetime is not valid", func(text string) error {
+			if d, err := time.ParseDuration(text); err == nil && (d < time.Minute || d > 366*24*time.Hour) {
+				return errors.New("must be between 1m and a year")
+			}
+			return nil
+		}}},
+	}
+	attributes["join_token_file"] = schema.StringAttribute{
+		Optional: true,
+		MarkdownDescription: "File on the machine that runs Terraform to write the token to, for an agent on that machine or for a step that carries it. " +
+			"Only its owner may read it. It is written when a token is issued and removed with the agent if it is still there.",
+		Validators: []validator.String{pathRule},
+	}
+	attributes["join_generation"] = schema.Int64Attribute{Computed: true, MarkdownDescription: "Number of the enrolment, which rises with every token."}
+	attributes["join_public_key"] = schema.StringAttribute{Computed: true, MarkdownDescription: "Public half of the token, in base64."}
+	attributes["join_token_expires_at"] = schema.StringAttribute{Computed: true, MarkdownDescription: "When the token expires, RFC 3339. An agent that has enrolled by then stays enrolled."}
+}
+
+func addMachineAttributes(attributes map[string]schema.Attribute) {
+	source := func(description string) schema.Attribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: []validator.String{exactlyOneOf("file", "env", "ssm_parameter", "secrets_manager")}}
+	}
+	attributes["join_token_source"] = schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: "Where the machine finds its token; exactly one attribute is set. The file `" + defaultTokenFile + "`, unless set.",
+		Attributes: map[string]schema.Attribute{
+			"file":            source("File on the machine."),
+			"env":             source("Environment variable of the agent."),
+			"ssm_parameter":   source("Name of an SSM parameter."),
+			"secrets_manager": source("ARN or name of a Secrets Manager secret."),
+		},
+	}
+	attributes["data_dir"] = schema.StringAttribute{
+		Optional: true, Computed: true, Default: stringdefault.StaticString(defaultDataDir),
+		MarkdownDescription: "Folder on the machine for the agent's key and cache. `" + defaultDataDir + "`, unless set.",
+		Validators:          []validator.String{pathRule},
+	}
+	attributes["download"] = schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: "Where `cloud_init` fetches the `towline` program from, for images that do not have it.",
+		Attributes: map[string]schema.Attribute{
+			"url":    schema.StringAttribute{Required: true, MarkdownDescription: "HTTPS URL of the program.", Validators: []validator.String{httpsRule}},
+			"sha256": schema.StringAttribute{Required: true, MarkdownDescription: "SHA-256 of the program, in hex.", Validators: []validator.String{digestRule}},
+		},
+	}
+	computed := func(description string) schema.Attribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	attributes["bootstrap"] = schema.SingleNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: "What the agent's machine needs. None of it is secret.",
+		Attributes: map[string]schema.Attribute{
+			"cloud_init":   computed("User data for cloud-init, with all of the following but the policy."),
+			"agent_config": computed("Configuration of the agent, for `" + configPath + "`."),
+			"systemd_unit": computed("Unit for systemd, for `" + unitPath + "`."),
+			"trusted_root": computed("The root that the agent trusts without proof, for `" + rootPath + "`."),
+			"iam_policy":   computed("IAM policy with the least that the agent needs of the repository, as JSON. Null unless the repository is in S3."),
+		},
+	}
+}
+
+var (
+	pathRule = textRule{"Path is not valid", func(text string) error {
+		if !filepath.IsAbs(text) || strings.ContainsAny(text, "\n\r\"") || filepath.Clean(text) != text {
+			return errors.New("must be an absolute path without quotes, line breaks or detours")
+		}
+		return nil
+	}}
+	httpsRule = textRule{"URL is not valid", func(text string) error {
+		if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+			return errors.New("must be an https URL without credentials")
+		}
+		return nil
+	}}
+	digestRE   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	digestRule = textRule{"Digest is not valid", func(text string) error {
+		if !digestRE.MatchString(text) {
+			return errors.New("must be a SHA-256 of 64 lower-case hex digits")
+		}
+		return nil
+	}}
+)
