@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/cli"
+	"golang.org/x/term"
+
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Exit codes. The mirrored verbs use terraform's: 2 only with -detailed-exitcode.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitChanges = 2
+)
+
+// app is what all subcommands share.
+type app struct {
+	stdout, stderr io.Writer
+	stdin          io.Reader
+	// color tells whether standard output takes ANSI colours; width is its columns.
+	color bool
+	width int
+	// sources are the source files read so far, for diagnostics.
+	sources map[string][]byte
+	// json makes diagnostics JSON.
+	json bool
+}
+
+// command is one subcommand.
+type command struct {
+	// synopsis is one line; usage is what follows "towline NAME" in the usage line.
+	synopsis, usage string
+	// long explains; it may be empty.
+	long  string
+	flags *flag.FlagSet
+	run   func(ctx context.Context, args []string) int
+}
+
+// commands lists every subcommand by its words.
+func (a *app) commands() map[string]func() *command {
+	return map[string]func() *command{
+		"version": a.versionCommand,
+	}
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string) int {
+	a := &app{stdout: os.Stdout, stderr: os.Stderr, stdin: os.Stdin, sources: map[string][]byte{}}
+	if term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" {
+		a.color = true
+	}
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		a.width = width
+	}
+	args, err := chdir(args)
+	if err != nil {
+		a.fail("Failed to change directory", err)
+		return exitFailed
+	}
+	dispatcher := cli.CLI{
+		Name: "towline", Args: args, Commands: map[string]cli.CommandFactory{},
+		HelpWriter: a.stdout, ErrorWriter: a.stderr, HelpFunc: cli.BasicHelpFunc("towline"),
+	}
+	for name, build := range a.commands() {
+		dispatcher.Commands[name] = func() (cli.Command, error) { return &adapter{ctx, a, name, build()}, nil }
+	}
+	code, err := dispatcher.Run()
+	if err != nil {
+		a.fail("Failed to run command", err)
+		return exitFailed
+	}
+	return code
+}
+
+// chdir carries out -chdir=DIR, which stands before the subcommand.
+func chdir(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	dir, ok := strings.CutPrefix(strings.TrimPrefix(args[0], "-"), "-chdir=")
+	if !ok {
+		dir, ok = strings.CutPrefix(args[0], "-chdir=")
+	}
+	if !ok {
+		return args, nil
+	}
+	return args[1:], os.Chdir(dir)
+}
+
+// adapter makes a command one of the dispatcher's.
+type adapter struct {
+	ctx  context.Context
+	app  *app
+	name string
+	*command
+}
+
+// Run implements cli.Command.
+func (c *adapter) Run(args []string) int {
+	if c.flags == nil {
+		c.flags = flag.NewFlagSet(c.name, flag.ContinueOnError)
+	}
+	c.flags.SetOutput(io.Discard)
+	c.flags.Usage = func() {}
+	rest, err := parseInterspersed(c.flags, args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, _ = fmt.Fprintln(c.app.stdout, c.Help())
+		return exitOK
+	}
+	if err != nil {
+		c.app.fail("Failed to parse command-line flags", fmt.Errorf("%w; \"towline %s -help\" lists what is known", err, c.name))
+		return exitFailed
+	}
+	return c.command.run(c.ctx, rest)
+}
+
+// parseInterspersed parses flags before and after arguments.
+func parseInterspersed(flags *flag.FlagSet, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		args = flags.Args()
+		if len(args) == 0 {
+			return rest, nil
+		}
+		rest = append(rest, args[0])
+		args = args[1:]
+	}
+}
+
+// Synopsis implements cli.Command.
+func (c *adapter) Synopsis() string { return c.synopsis }
+
+// Help implements cli.Command.
+func (c *adapter) Help() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Usage: towline %s %s\n\n  %s\n", c.name, c.usage, c.synopsis)
+	if c.long != "" {
+		out.WriteString("\n" + c.long + "\n")
+	}
+	if c.flags != nil {
+		out.WriteString("\nOptions:\n\n")
+		c.flags.SetOutput(&out)
+		c.flags.PrintDefaults()
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// show writes diagnostics to stderr and tells whether any is an error.
+func (a *app) show(diags tfdiags.Diagnostics) (failed bool) {
+	format := tfdiags.Format{Color: a.color, Width: a.width, Sources: a.sources}
+	_ = format.Write(a.stderr, diags) // nowhere left to say that stderr is gone
+	return diags.HasErrors()
+}
+
+// fail shows one error.
+func (a *app) fail(summary string, err error) { a.show(tfdiags.FromError(summary, err)) }
+
+// printf writes to stdout.
+func (a *app) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.stdout, format, args...) // a closed stdout ends the process by signal
+}
