@@ -26,7 +26,7 @@ func (i *instance) failure(ctx context.Context, p *process, method string, err e
 		return crashed(method, p.stderr.last())
 	}
 	switch {
-	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded:
 		return tfdiags.New(tfdiags.Error, "Plugin did not respond",
 			fmt.Sprintf("The provider did not answer the %s call in time. It may be waiting for a service that does not answer; its log may say more.", method))
 	case ctx.Err() != nil:

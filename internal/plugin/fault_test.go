@@ -72,7 +72,6 @@ func TestWrongAnswers(t *testing.T) {
 		"announces too much":  {"huge", "Invalid provider response", "damaged"},
 		"damaged json":        {"bad-json", "Invalid provider response", "cannot decode a value"},
 		"write-only value":    {"secret", "Invalid provider response", "write-only"},
-		"deferred":            {"defer", "Invalid provider response", "ABSENT_PREREQ"},
 		"error":               {"error", "Plugin error", "an error that is no diagnostic"},
 		"error in the answer": {"nonsense", "Plugin error", "there is no fault"},
 	}
@@ -82,6 +81,16 @@ func TestWrongAnswers(t *testing.T) {
 			only(t, read(t.Context(), t, p, test.fault+"@read").Diagnostics, test.summary, test.detail)
 		})
 	}
+}
+
+// The framework of the test provider notices a deferral as well and reports it first.
+func TestDeferralIsRefused(t *testing.T) {
+	t.Parallel()
+	diags := read(t.Context(), t, startFault(t, noOptions), "defer@read").Diagnostics
+	if len(diags) == 0 {
+		t.Fatal("a deferred answer passed")
+	}
+	only(t, diags[len(diags)-1:], "Invalid provider response", "ABSENT_PREREQ")
 }
 
 func TestAnswersThatAreRight(t *testing.T) {
@@ -311,7 +320,7 @@ func script(t *testing.T, env string) string {
 func TestFailedStarts(t *testing.T) {
 	t.Parallel()
 	notAProvider := filepath.Join(t.TempDir(), "echo")
-	if err := os.WriteFile(notAProvider, []byte("#!/bin/sh\necho hello; echo 'why not' >&2\n"), 0o700); err != nil { //nolint:gosec // it must be executable
+	if err := os.WriteFile(notAProvider, []byte("#!/bin/sh\necho 'why not' >&2; echo hello\n"), 0o700); err != nil { //nolint:gosec // it must be executable
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ path, detail string }{
