@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/theupdateframework/go-tuf/v2/metadata"
 )
 
-// checkShape refuses what the library would stumble over: null stands where it
-// expects an object, and it does not look.
+// checkShape refuses what the library would stumble over, since it does not look:
+// null where it expects an object, keys of a wrong size, and names that differ in
+// case only, which may mean the same field or not.
 func checkShape(data []byte) error {
 	var parsed any
 	if err := json.Unmarshal(data, &parsed); err != nil {
@@ -20,25 +22,53 @@ func checkShape(data []byte) error {
 	if !ok || top["signed"] == nil {
 		return fmt.Errorf("%w: it says nothing that is signed", ErrMalformed)
 	}
-	if hasNull(parsed) {
-		return fmt.Errorf("%w: a value is null", ErrMalformed)
+	if ambiguous(parsed) {
+		return fmt.Errorf("%w: a value is null or a name is there twice", ErrMalformed)
+	}
+	return checkKeys(data)
+}
+
+// checkKeys refuses keys other than ed25519 keys.
+func checkKeys(data []byte) error {
+	type keyed struct {
+		Keys map[string]*metadata.Key `json:"keys"`
+	}
+	var file struct {
+		Signed struct {
+			keyed
+			Delegations keyed `json:"delegations"`
+		} `json:"signed"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	for _, keys := range []map[string]*metadata.Key{file.Signed.Keys, file.Signed.Delegations.Keys} {
+		for id, key := range keys {
+			if _, err := publicOf(key); err != nil {
+				return fmt.Errorf("%w: key %.64q: %w", ErrMalformed, id, err)
+			}
+		}
 	}
 	return nil
 }
 
-func hasNull(value any) bool {
+// ambiguous looks for null and for names that differ in case only.
+func ambiguous(value any) bool {
 	switch value := value.(type) {
 	case nil:
 		return true
 	case map[string]any:
-		for _, inner := range value {
-			if hasNull(inner) {
+		seen := map[string]bool{}
+		for name, inner := range value {
+			folded := strings.ToLower(strings.ToUpper(name)) // as encoding/json folds
+			if seen[folded] || ambiguous(inner) {
 				return true
 			}
+			seen[folded] = true
 		}
 	case []any:
 		for _, inner := range value {
-			if hasNull(inner) {
+			if ambiguous(inner) {
 				return true
 			}
 		}

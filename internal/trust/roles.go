@@ -126,3 +126,30 @@ type Delegation struct {
 	Role string
 	RoleSpec
 }
+
+// SignedBy tells whether metadata of a delegated role bears the signatures that
+// spec asks for.
+func (s RoleSpec) SignedBy(data []byte) bool {
+	const role = "any"
+	delegator := metadata.Targets()
+	delegator.Signed.Delegations = &metadata.Delegations{Keys: map[string]*metadata.Key{}}
+	ids := addKeys(delegator.Signed.Delegations.Keys, s.Keys)
+	delegator.Signed.Delegations.Roles = []metadata.DelegatedRole{{Name: role, KeyIDs: ids, Threshold: s.Threshold}}
+	if checkShape(data) != nil {
+		return false
+	}
+	meta, err := metadata.Targets().FromBytes(data)
+	return err == nil && delegator.VerifyDelegate(role, meta) == nil
+}
+
+// Union is a spec under which signatures made for either hold: all keys of both,
+// and the lower threshold. It stands only while one replaces the other.
+func (s RoleSpec) Union(other RoleSpec) RoleSpec {
+	union := RoleSpec{Keys: slices.Clone(s.Keys), Threshold: min(s.Threshold, other.Threshold), Expiry: other.Expiry}
+	for _, key := range other.Keys {
+		if !slices.Contains(union.Keys, key) {
+			union.Keys = append(union.Keys, key)
+		}
+	}
+	return union
+}

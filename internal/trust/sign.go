@@ -155,6 +155,9 @@ func addKeys(all map[string]*metadata.Key, keys []PublicKey) []string {
 	return ids
 }
 
+// Suffices tells whether the held keys can sign for a role of this spec.
+func (s Signing) Suffices(spec RoleSpec) bool { return len(s.Keys.among(spec.Keys)) >= spec.Threshold }
+
 // signers returns the held keys that may sign for a role, if they are enough.
 func (s Signing) signers(role string, spec RoleSpec) ([]Signer, error) {
 	found := s.Keys.among(spec.Keys)

@@ -84,7 +84,7 @@ func (v *Verifier) RememberSnapshot(data []byte) (current bool) {
 		return false
 	}
 	_, err = v.md.UpdateSnapshot(data, true)
-	return err == nil && file.matches(data)
+	return err == nil && file.Matches(data)
 }
 
 // Snapshot accepts the snapshot that the timestamp names.
@@ -243,8 +243,21 @@ func (v *Verifier) List(role string) []Target {
 	return list
 }
 
+// ExpiresOf returns when an accepted role's metadata expires; zero if none was accepted.
+func (v *Verifier) ExpiresOf(role string) time.Time { return v.ends()[role] }
+
 // Expires returns the earliest expiry of all accepted metadata, and whose it is.
 func (v *Verifier) Expires() (role string, at time.Time) {
+	ends := v.ends()
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		if at.IsZero() || ends[name].Before(at) {
+			role, at = name, ends[name]
+		}
+	}
+	return role, at
+}
+
+func (v *Verifier) ends() map[string]time.Time {
 	ends := map[string]time.Time{RoleRoot: v.md.Root.Signed.Expires}
 	if v.md.Timestamp != nil {
 		ends[RoleTimestamp] = v.md.Timestamp.Signed.Expires
@@ -255,20 +268,13 @@ func (v *Verifier) Expires() (role string, at time.Time) {
 	for name, meta := range v.md.Targets {
 		ends[name] = meta.Signed.Expires
 	}
-	for _, name := range slices.Sorted(maps.Keys(ends)) {
-		if at.IsZero() || ends[name].Before(at) {
-			role, at = name, ends[name]
-		}
-	}
-	return role, at
-}
-
-func (f FileInfo) matches(data []byte) bool {
-	return f.Length == int64(len(data)) && f.SHA256 == Digest(data)
+	return ends
 }
 
 // Matches tells whether data is the file that f describes.
-func (f FileInfo) Matches(data []byte) bool { return f.matches(data) }
+func (f FileInfo) Matches(data []byte) bool {
+	return f.Length == int64(len(data)) && f.SHA256 == Digest(data)
+}
 
 func infoOf(meta *metadata.MetaFiles) FileInfo {
 	if meta == nil {
