@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -89,8 +90,16 @@ func (d duration) ValidateAttribute(_ context.Context, req xattr.ValidateAttribu
 	}
 }
 
+// durationOf writes a duration as people do: 24h, not 24h0m0s.
 func durationOf(d time.Duration) duration {
-	return duration{basetypes.NewStringValue(d.String())}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return duration{basetypes.NewStringValue(text)}
 }
 
 // of returns the time that the text means; null, unknown or not valid is 0.

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -129,8 +130,12 @@ func expiryAttribute() schema.Attribute {
 			MarkdownDescription: what + " `" + fallback + "`, unless set.", Validators: []validator.String{expiryRule},
 		}
 	}
+	usual := defaultExpiry()
 	return schema.SingleNestedAttribute{
 		Optional: true, Computed: true,
+		Default: objectdefault.StaticValue(types.ObjectValueMust(expiryType, map[string]attr.Value{
+			"root": usual.Root, "environments": usual.Environments, "channels": usual.Channels, "publishing": usual.Publishing,
+		})),
 		MarkdownDescription: "How long signatures are good. Past it agents take no new revision, and go on keeping the last one.",
 		Attributes: map[string]schema.Attribute{
 			"root":         length("The repository itself.", defaultRootExpiry),

@@ -1,0 +1,115 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+)
+
+// TestMistakesAreExplained checks what a user reads before anything is applied.
+func TestMistakesAreExplained(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	scope := func(from, to string) string { return strings.Replace(scopeConfig, from, to, 1) }
+	agent := func(extra string) string { return strings.Replace(agentConfig, "scopes ", extra+"\n  scopes ", 1) }
+	policy := func(approvals int, approver, duration string) string {
+		return fmt.Sprintf("resource \"towline_break_glass_policy\" \"p\" {\n repository = \"URL\"\n environment = \"prod\"\n name = \"p\"\n scopes = [\"all\"]\n approvals = %d\n approvers = [%q]\n max_duration = %q\n}\n", approvals, approver, duration)
+	}
+	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"
+	tests := map[string]struct{ config, want string }{
+		"url of a store in memory":  {strings.Replace(repositoryConfig, "URL", "mem://x", 1), "must be s3://BUCKET/PREFIX or file:///ABSOLUTE/PATH"},
+		"url with two slashes":      {strings.Replace(repositoryConfig, "URL", "file://x/y", 1), "must name an absolute path with three slashes"},
+		"url with credentials":      {strings.Replace(repositoryConfig, "URL", "s3://me:secret@bucket/x", 1), "must not hold credentials"},
+		"environment's name":        {strings.Replace(repositoryConfig, "prod =", "Prod =", 1), "must have only lower-case letters, digits and dashes"},
+		"expiry too short":          {strings.Replace(repositoryConfig, "url ", "expiry = { publishing = \"5s\" }\n url ", 1), "must be whole seconds, at least a minute"},
+		"name":                      {scope(`"all"`+"\n", `"all-"`+"\n"), "must not begin or end with a dash"},
+		"include of nothing":        {scope(`[{ address = "**" }]`, `[]`), "must contain at least 1 elements"},
+		"include without condition": {scope(`[{ address = "**" }]`, `[{}]`), "must have an address, a type or both"},
+		"drift mode":                {scope("include", "drift = { mode = \"ignore\" }\n include"), "value must be one of"},
+		"grace that is no time":     {scope("include", "drift = { mode = \"enforce\", grace = \"soon\" }\n include"), `Write numbers with units, such as "30s", "5m" or "1h30m"`},
+		"grace of the past":         {scope("include", "drift = { mode = \"enforce\", grace = \"-5m\" }\n include"), "must be between 0s and a year"},
+		"ignored attribute":         {scope("include", "ignore_attributes = [\"labels\"]\n include"), "must have the form ADDRESS.attribute or TYPE.attribute"},
+		"action":                    {scope("include", "actions = [\"destroy\"]\n include"), "value must be one of"},
+		"poll interval":             {agent(`poll_interval = "10ms"`), "must be between 1s and a year"},
+		"two webhooks":              {agent(`slack = { webhook_env = "A", webhook_file = "/b" }`), "must have exactly one of webhook_env"},
+		"two token sources":         {agent(`join_token_source = { env = "A", file = "/b" }`), "Invalid Attribute Combination"},
+		"relative data folder":      {agent(`data_dir = "data"`), "must be an absolute path"},
+		"download over http":        {agent(`download = { url = "http://x/y", sha256 = "aa" }`), "must be an https URL"},
+		"digest of a download":      {agent(`download = { url = "https://x/y", sha256 = "aa" }`), "must be a SHA-256 of 64 lower-case hex digits"},
+		"label":                     {agent(`labels = { Zone = "a" }`), "must have only lower-case letters"},
+		"approvals nobody can give": {policy(2, key, "1h"), "must not be more than there are approvers"},
+		"approver":                  {policy(1, "somebody", "1h"), "must be a public key such as"},
+		"policy for a year":         {policy(1, key, "8760h"), "must be between 1m and 31 days"},
+		"data source's root":        {strings.Replace(strings.Replace(agentDataConfig, "towline_repository.main.trusted_root", `"{}"`, 1), "  depends_on   = [towline_agent.one]\n", "", 1), "Repository does not exist"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := test.config
+			if !strings.Contains(config, `"towline_repository" "main"`) {
+				config = strings.ReplaceAll(config, "towline_repository.main.url", `"URL"`)
+			}
+			config = strings.ReplaceAll(config, "towline_scope.all.name", `"all"`)
+			own := *b
+			own.t = t
+			own.apply(resource.TestStep{Config: own.with(config), PlanOnly: true, ExpectError: words(test.want)})
+		})
+	}
+}
+
+func TestWritingNeedsAKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	junk := filepath.Join(b.dir, "junk.pem")
+	if err := os.WriteFile(junk, []byte("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	provider := func(arguments string) string {
+		return strings.Replace(b.with(repositoryConfig), fmt.Sprintf("signing_key_file = %q", b.keyFile()), arguments, 1)
+	}
+	keys := "root = { keys = [\"" + b.key.Public().String() + "\"] }\n"
+	all := strings.NewReplacer("prod = {}", "prod = { keys = [\""+b.key.Public().String()+"\"] }", "stable = {}", "stable = { keys = [\""+b.key.Public().String()+"\"] }", "  url ", keys+"  url ")
+	tests := map[string]struct{ config, want string }{
+		"none":    {all.Replace(provider("")), "Signing key is missing"},
+		"twice":   {provider(fmt.Sprintf("signing_key = \"x\"\nsigning_key_file = %q", b.keyFile())), "Signing key is given twice"},
+		"no file": {provider(`signing_key_file = "absent.pem"`), "Signing key is not usable"},
+		"no key":  {provider(fmt.Sprintf("signing_key_file = %q", junk)), "holds no PKCS8 private key"},
+		"no PEM":  {provider(`signing_key = "c2VjcmV0"`), "must be private keys in PEM"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := *b
+			own.t = t
+			own.apply(resource.TestStep{Config: test.config, ExpectError: words(test.want)})
+		})
+	}
+}
+
+func TestFingerprintOfTheProviderIsChecked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	config := b.with(repositoryConfig, scopeConfig)
+	strict := strings.Replace(config, "signing_key_file", fmt.Sprintf("fingerprint = %q\n  signing_key_file", strings.Repeat("0", 64)), 1)
+	b.apply(resource.TestStep{Config: config}, refusal(strict, "Repository is not the expected one"), resource.TestStep{Config: config, PlanOnly: true})
+}
+
+func TestImportIdentifiersAreExplained(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	step := func(addr, id, want string) resource.TestStep {
+		return resource.TestStep{ResourceName: addr, ImportState: true, ImportStateId: id, ExpectError: words(want)}
+	}
+	b.apply(
+		resource.TestStep{Config: b.with(repositoryConfig, scopeConfig)},
+		step(scopeAddr, "prod/all", "is not of the form URL#ENVIRONMENT/NAME"),
+		step(scopeAddr, b.url+"#prod/absent", "Cannot import non-existent remote object"),
+		step(scopeAddr, b.url+"#absent/all", "Cannot import non-existent remote object"),
+		step(repositoryAddr, "bucket", "must be s3://BUCKET/PREFIX"),
+		step(repositoryAddr, "file://"+b.dir+"/absent", "Cannot import non-existent remote object"),
+	)
+}

@@ -1,0 +1,231 @@
+package provider_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/trust"
+)
+
+const (
+	repositoryAddr = "towline_repository.main"
+	scopeAddr      = "towline_scope.all"
+	agentAddr      = "towline_agent.one"
+)
+
+func TestRepositoryInAFolder(t *testing.T) {
+	t.Parallel()
+	testStack(t, newBench(t))
+}
+
+// testStack declares one of each, changes each in place, imports each, and looks
+// for what is left after destroying them.
+func testStack(t *testing.T, b *bench) {
+	policy := `
+resource "towline_break_glass_policy" "all" {
+  repository   = towline_repository.main.url
+  environment  = "prod"
+  name         = "all"
+  scopes       = [towline_scope.all.name]
+  approvers    = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"]
+  max_duration = "90m"
+}
+`
+	first := b.with(repositoryConfig, scopeConfig, agentConfig, policy)
+	second := b.with(
+		strings.Replace(repositoryConfig, "prod = {}", "prod = {}\n dev = {}", 1),
+		strings.Replace(scopeConfig, `[{ address = "**" }]`, `[{ address = "module.a.**" }, { type = "simcloud_*" }]
+  exclude           = [{ address = "module.a.x" }]
+  actions           = ["update", "create"]
+  ignore_attributes = ["simcloud_config.labels"]
+  max_deletes       = 0
+  drift             = { mode = "enforce", grace = "600s" }`, 1),
+		strings.Replace(agentConfig, "join_token_file", `labels        = { zone = "a" }
+  poll_interval = "30s"
+  slack         = { webhook_env = "SLACK" }
+  join_token_file`, 1),
+		strings.Replace(policy, `"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", 1),
+	)
+	changes := step(second, repositoryAddr, plancheck.ResourceActionUpdate)
+	for _, addr := range []string{scopeAddr, agentAddr, "towline_break_glass_policy.all"} {
+		changes.ConfigPlanChecks.PreApply = append(changes.ConfigPlanChecks.PreApply, plancheck.ExpectResourceAction(addr, plancheck.ResourceActionUpdate))
+	}
+	notInDocument := []string{"join_token_file"}
+	b.apply(
+		step(first, repositoryAddr, plancheck.ResourceActionCreate),
+		changes,
+		imported(repositoryAddr, b.url),
+		imported(scopeAddr, b.url+"#prod/all", "drift.grace"), // "600s" comes back as "10m"
+		imported(agentAddr, b.url+"#prod/agent-1", notInDocument...),
+		imported("towline_break_glass_policy.all", b.url+"#prod/all"),
+	)
+	if left := b.keys(); len(left) > 0 {
+		t.Errorf("after destroying, the store holds %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "join-token")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after destroying, the token's file: %v, want none", err)
+	}
+}
+
+func TestDeclaredIsWhatAgentsRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	got := func(ref control.Ref) control.Declared {
+		doc, err := b.repository().Document(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	config := b.with(repositoryConfig, scopeConfig, agentConfig)
+	last := resource.TestStep{Config: config, PlanOnly: true, PreConfig: func() {
+		agent, ok := got(control.Ref{Kind: control.KindAgent, Environment: "prod", Name: "agent-1"}).(control.Agent)
+		if !ok || agent.Channel != "stable" || len(agent.Scopes) != 1 || agent.Join.PublicKey != publicOf(b.token()) || agent.Join.Generation != 1 {
+			t.Errorf("agent %+v; want what the configuration says, with the token's public half", agent)
+		}
+		scope, ok := got(control.Ref{Kind: control.KindScope, Environment: "prod", Name: "all"}).(control.Scope)
+		if !ok || scope.Drift.Mode != control.DriftObserve || scope.Include[0].Address != "**" {
+			t.Errorf("scope %+v; want everything, observed", scope)
+		}
+	}}
+	b.apply(resource.TestStep{Config: config}, last)
+}
+
+func TestWhatOthersChangeIsSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	config := b.with(repositoryConfig, scopeConfig)
+	signing := trust.Signing{Keys: trust.Keyring{b.key}, Now: now()}
+	ref := control.Ref{Kind: control.KindScope, Environment: "prod", Name: "all"}
+
+	removed := step(config, scopeAddr, plancheck.ResourceActionCreate)
+	removed.PreConfig = func() {
+		if _, err := b.repository().RemoveDocuments(t.Context(), signing, ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := step(config, scopeAddr, plancheck.ResourceActionUpdate)
+	changed.PreConfig = func() {
+		scope := control.Scope{Version: 1, Environment: "prod", Name: "all", Include: []control.Match{{Type: "x"}}, Drift: control.Drift{Mode: control.DriftEnforce}}
+		if _, err := b.repository().PutDocuments(t.Context(), signing, scope); err != nil {
+			t.Fatal(err)
+		}
+	}
+	added := step(config, repositoryAddr, plancheck.ResourceActionUpdate)
+	added.PreConfig = func() {
+		r := b.repository()
+		config, err := r.Config(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Channels["odd"] = config.Channels["stable"]
+		if _, err := r.Reconfigure(t.Context(), config, signing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vanished := step(config, repositoryAddr, plancheck.ResourceActionCreate)
+	vanished.PreConfig = func() {
+		if err := repository.Destroy(t.Context(), b.store(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.apply(step(config, scopeAddr, plancheck.ResourceActionCreate), removed, changed, added, vanished)
+}
+
+func TestAnotherRepositoryInItsPlaceIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	config := b.with(repositoryConfig)
+	swapped := refusal(config, "Repository is not the expected one")
+	swapped.PreConfig = func() {
+		if err := repository.Destroy(t.Context(), b.store(), true); err != nil {
+			t.Fatal(err)
+		}
+		attacker, _ := newKey(t)
+		_, err := repository.Init(t.Context(), b.store(), repository.SingleKey(attacker.Public(), []string{"prod"}, []string{"stable"}),
+			trust.Signing{Keys: trust.Keyring{attacker}, Now: now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := resource.TestStep{Config: config, PreConfig: func() {
+		if err := repository.Destroy(t.Context(), b.store(), true); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	b.apply(resource.TestStep{Config: config}, swapped, gone)
+}
+
+func TestRepositoryInUseIsNotDestroyed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const foreign = "notes/of-somebody-else"
+	state := control.StateKey("prod", 1, 1)
+	inUse := refusal(b.with(""), "Repository is not empty")
+	inUse.PreConfig = func() {
+		b.put(state, []byte("{}"))
+		b.put(foreign, []byte("x"))
+	}
+	force := strings.Replace(repositoryConfig, "url ", "force_destroy = true\n url ", 1)
+	b.apply(resource.TestStep{Config: b.with(repositoryConfig)}, inUse, step(b.with(force), repositoryAddr, plancheck.ResourceActionUpdate))
+	if left := b.keys(); len(left) != 1 || left[0] != foreign {
+		t.Errorf("after destroying by force, the store holds %v, want only %s", left, foreign)
+	}
+}
+
+func TestKeysAndThresholds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	other, _ := newKey(t)
+	_, thirdPEM := newKey(t)
+	block := func(environments string) string {
+		return b.with("resource \"towline_repository\" \"main\" {\n url = \"URL\"\n channels = { stable = {} }\n environments = {\n" + environments + "\n}\n}\n")
+	}
+	keys := tfjsonpath.New("environments").AtMapKey("prod").AtMapKey("keys")
+	own, two := knownvalue.StringExact(b.key.Public().String()), "prod = { keys = [\""+other.Public().String()+"\", \""+b.key.Public().String()+"\"]"
+	newSigner := strings.Replace(block("prod = {}"), b.keyFile(), filepath.Join(b.dir, "third.pem"), 1)
+	if err := os.WriteFile(filepath.Join(b.dir, "third.pem"), thirdPEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.apply(
+		step(block("prod = {}"), repositoryAddr, plancheck.ResourceActionCreate,
+			statecheck.ExpectKnownValue(repositoryAddr, keys, knownvalue.SetExact([]knownvalue.Check{own}))),
+		refusal(block("prod = { threshold = 2 }"), "Role cannot be signed for"),
+		refusal(block(`prod = { keys = ["nonsense"] }`), "must be an ed25519 public key"),
+		step(block(two+" }"), repositoryAddr, plancheck.ResourceActionUpdate,
+			statecheck.ExpectKnownValue(repositoryAddr, keys, knownvalue.SetSizeExact(2)),
+			statecheck.ExpectKnownValue(repositoryAddr, tfjsonpath.New("publishing").AtMapKey("keys"), knownvalue.SetSizeExact(2))),
+		// Another signing key is no reason to trust it.
+		resource.TestStep{Config: newSigner, PlanOnly: true, ExpectNonEmptyPlan: false},
+		refusal(strings.Replace(newSigner, "prod = {}", "prod = {}\n dev = {}", 1), "Signing key does not suffice"),
+	)
+}
+
+func TestPublicKeysMayBePEM(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	config := b.with("resource \"towline_repository\" \"main\" {\n url = \"URL\"\n channels = { stable = {} }\n environments = { prod = { keys = [<<-EOT\n" + publicPEM(t, b.key) + "EOT\n] } }\n}\n")
+	b.apply(step(config, repositoryAddr, plancheck.ResourceActionCreate))
+}
+
+func TestAnExistingDeclarationIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	twin := strings.Replace(scopeConfig, `"all" {`, `"twin" {`, 1) + "\n"
+	b.apply(
+		resource.TestStep{Config: b.with(repositoryConfig, scopeConfig)},
+		refusal(b.with(repositoryConfig, scopeConfig, twin), "Document is already declared"),
+		refusal(b.with(repositoryConfig, scopeConfig, strings.Replace(repositoryConfig, `"main"`, `"twin"`, 1)), "Repository already exists"),
+	)
+}
