@@ -21,6 +21,7 @@ import (
 func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Change) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		ev, diags := a.walk.evaluate(inst)
+		ev.override(inst.object.schema.Block, change.Overrides)
 		if a.walk.report(diags) {
 			return dag.Failed()
 		}
@@ -54,10 +55,10 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if obj != nil && change.Before.RawEquals(change.After) { // only what is sensitive changes
 		return a.remark(inst, change, obj, ev)
 	}
-	planner := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config}
+	planner := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
 	config, private := ev.config, []byte(nil)
 	if obj != nil {
-		config, private = ignoreChanges(inst.object, prior, ev.config), obj.Private
+		config, private = planner.keepIgnored(ev.config), obj.Private
 	}
 	answer, diags := planner.propose(ctx, prior, config, private)
 	if diags.HasErrors() {

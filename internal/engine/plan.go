@@ -29,6 +29,11 @@ type PlanOptions struct {
 	Targets []addrs.Target
 	// BaseDir is the directory that relative paths in functions start from; "" means ".".
 	BaseDir string
+	// Frozen tells for which instances nothing is planned: they count as being
+	// what is recorded. Nil means none.
+	Frozen func(addrs.ResourceInstance) bool
+	// Overrides gives the deviations from an instance's configuration. Nil means none.
+	Overrides func(addrs.ResourceInstance) plans.Overrides
 }
 
 // Plan compares configuration, recorded state and real objects and says what
@@ -262,13 +267,18 @@ func (p *planner) instance(inst *instance) dag.Step {
 	if read != nil {
 		p.walk.sched.Depend(inst.node, read.node)
 	}
-	if p.opts.Mode != plans.NormalMode || !p.target.includesRecorded(inst.addr) {
+	if p.opts.Mode != plans.NormalMode || !p.target.includesRecorded(inst.addr) || p.frozen(inst.addr) {
 		return inst.mi.computeStep(func() tfdiags.Diagnostics {
 			inst.value = p.recordedValue(inst, read)
 			return nil
 		})
 	}
 	return p.managedStep(inst, run, read)
+}
+
+// frozen tells whether nothing is to be planned for an instance.
+func (p *planner) frozen(addr addrs.ResourceInstance) bool {
+	return p.opts.Frozen != nil && p.opts.Frozen(addr)
 }
 
 // recordedValue is what references see of an instance that is not planned.

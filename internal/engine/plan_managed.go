@@ -27,9 +27,26 @@ type planMemo struct {
 
 // evaluated is a resource instance's configuration.
 type evaluated struct {
-	config cty.Value // without marks
+	config cty.Value // without marks, restored attributes included
 	// sensitive are the paths that the configuration marks.
 	sensitive []cty.Path
+	overrides plans.Overrides
+}
+
+// override applies deviations: attributes that the configuration leaves to the
+// provider get the values to restore.
+func (ev *evaluated) override(schema *providers.Block, overrides plans.Overrides) {
+	ev.overrides = overrides
+	if len(overrides.Restored) == 0 || ev.config == cty.NilVal || !ev.config.IsKnown() || ev.config.IsNull() {
+		return
+	}
+	attrs := ev.config.AsValueMap()
+	for name, val := range overrides.Restored {
+		if attr := schema.Attributes[name]; attr != nil && attr.Optional && attrs[name].IsNull() {
+			attrs[name] = val
+		}
+	}
+	ev.config = cty.ObjectVal(attrs)
 }
 
 // proposal is what a provider answers to a configuration.
@@ -44,7 +61,12 @@ type proposal struct {
 // managedStep plans one declared instance of a managed resource.
 func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		overrides := plans.Overrides{}
+		if p.opts.Overrides != nil {
+			overrides = p.opts.Overrides(inst.addr)
+		}
 		ev, diags := p.walk.evaluate(inst)
+		ev.override(inst.object.schema.Block, overrides)
 		if p.walk.report(diags) {
 			return dag.Failed()
 		}
@@ -91,7 +113,7 @@ func (p *planner) unchanged(inst *instance, run *providerRun, read *objectRead, 
 	p.engine.mu.Lock()
 	memo := p.engine.memo[inst.name]
 	p.engine.mu.Unlock()
-	if memo == nil || memo.client != run.client || memo.prior != read.now || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
+	if memo == nil || memo.client != run.client || memo.prior != read.now || len(ev.overrides.Ignored) > 0 || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
 		return false
 	}
 	p.settle(inst, run, read, ev, memo.response)
@@ -110,7 +132,7 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 		obj = read.now
 		prior = obj.Decoded().Value
 	}
-	change := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config}
+	change := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config, ignored: ev.overrides.Ignored}
 	forced := plans.ReasonNone
 	switch {
 	case p.forced[inst.name]:
@@ -123,7 +145,7 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 	if diags.HasErrors() {
 		return diags
 	}
-	if obj != nil && !obj.Tainted && forced == plans.ReasonNone {
+	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Ignored) == 0 {
 		p.engine.mu.Lock()
 		p.engine.memo[inst.name] = &planMemo{client: run.client, prior: obj, config: ev.config, response: answer}
 		p.engine.mu.Unlock()
@@ -140,7 +162,7 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 		Action: answer.action, Reason: answer.reason, RequiredReplace: answer.requiredReplace, Private: answer.private,
 		Before: cty.NullVal(answer.planned.Type()), After: answer.planned, SchemaVersion: o.schema.Version,
 		CreateBeforeDestroy: o.createFirst, Dependencies: p.walk.prog.dependencies(o),
-		AfterConfigSensitive: ev.sensitive,
+		AfterConfigSensitive: ev.sensitive, Overrides: ev.overrides,
 	}
 	change.AfterSensitive = allSensitive(o.schema, change.After, ev.sensitive)
 	if read != nil && read.now != nil {
@@ -227,6 +249,17 @@ type changePlanner struct {
 	prior  cty.Value
 	object *states.Object // nil if there is none
 	config cty.Value
+	// ignored are attributes whose prior value is kept besides lifecycle.ignore_changes.
+	ignored []cty.Path
+}
+
+// keepIgnored replaces what must not change by its prior value.
+func (c *changePlanner) keepIgnored(val cty.Value) cty.Value {
+	val = ignoreChanges(c.inst.object, c.prior, val)
+	for _, path := range c.ignored {
+		val = takePrior(val, c.prior, path)
+	}
+	return val
 }
 
 // plan asks the provider, twice if the object must be replaced.
@@ -239,7 +272,7 @@ func (c *changePlanner) plan(ctx context.Context, forced plans.Reason) (proposal
 	config := c.config
 	var private []byte
 	if c.object != nil {
-		config = ignoreChanges(c.inst.object, c.prior, config)
+		config = c.keepIgnored(config)
 		private = c.object.Private
 	}
 	answer, diags := c.propose(ctx, c.prior, config, private)
@@ -290,7 +323,7 @@ func (c *changePlanner) propose(ctx context.Context, prior, config cty.Value, pr
 	if resp.LegacyTypeSystem {
 		planned = objchange.NormalizeObjectFromLegacySDK(planned, schema)
 		if !prior.IsNull() {
-			planned = ignoreChanges(c.inst.object, prior, planned)
+			planned = c.keepIgnored(planned)
 		}
 	} else {
 		for _, err := range objchange.AssertPlanValid(schema, prior, config, planned) {

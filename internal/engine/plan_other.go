@@ -170,7 +170,7 @@ func (w *walk) acceptData(inst *instance, ev evaluated, val cty.Value) (*states.
 func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance, o *object, reason plans.Reason) *dag.Node {
 	read := p.reads[inst]
 	node := p.walk.sched.Hold(0, func() string { return addr.String() + " (delete)" }, dag.Step{})
-	if read == nil {
+	if read == nil || p.frozen(addr) {
 		node.SetStep(gateStep)
 		return node
 	}

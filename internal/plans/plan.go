@@ -81,9 +81,22 @@ type Change struct {
 	Private []byte
 	// SchemaVersion is the version of the schema that After conforms to.
 	SchemaVersion int64
+	// Overrides are deviations from the configuration that the change was planned
+	// with; the apply repeats them.
+	Overrides Overrides
 	// CreateBeforeDestroy and Dependencies go into the state with the object.
 	CreateBeforeDestroy bool
 	Dependencies        []string
+}
+
+// Overrides are deviations from the configuration of one instance.
+type Overrides struct {
+	// Ignored are attributes of which the real value is kept whatever the
+	// configuration says, as by lifecycle.ignore_changes.
+	Ignored []cty.Path
+	// Restored are top-level attributes that the configuration leaves to the
+	// provider and that are to have these values.
+	Restored map[string]cty.Value
 }
 
 // OutputChange is the change of one root output value.
