@@ -78,7 +78,7 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	}
 	call := providerCall{
 		applier: a, run: run, change: change, name: inst.name, schema: inst.object.schema,
-		verb: "create", prior: prior, priorObject: obj, planned: answer.planned, config: ev.config, private: answer.private,
+		verb: "create", prior: prior, priorObject: obj, planned: answer.planned, config: ev.config, private: answer.private, legacy: answer.legacy,
 		meta: objectMeta{sensitive: ev.sensitive, dependencies: change.Dependencies, createFirst: change.CreateBeforeDestroy},
 	}
 	if obj != nil {
@@ -173,6 +173,8 @@ type providerCall struct {
 	priorObject            *states.Object
 	private                []byte
 	meta                   objectMeta
+	// legacy tells that the provider is of the kind that knows objects by id only.
+	legacy bool
 }
 
 // do makes the call and records what came of it. It returns the new record, nil if there is no object.
@@ -223,8 +225,14 @@ func (c *providerCall) intent() (journal.Intent, error) {
 			return intent, fmt.Errorf("encode planned object: %w", err)
 		}
 		intent.Planned = encoded
+		intent.ReadsByID = c.legacy && c.verb == "create" && hasUnknownID(c.planned)
 	}
 	return intent, nil
+}
+
+// hasUnknownID tells whether an object's id is given by the cloud.
+func hasUnknownID(v cty.Value) bool {
+	return v.Type().HasAttribute("id") && !v.GetAttr("id").IsKnown()
 }
 
 // accept checks a provider's answer and makes the record of what there is now.

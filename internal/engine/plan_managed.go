@@ -56,6 +56,8 @@ type proposal struct {
 	planned         cty.Value
 	private         []byte
 	requiredReplace []cty.Path
+	// legacy tells that the provider uses the legacy type system.
+	legacy bool
 }
 
 // managedStep plans one declared instance of a managed resource.
@@ -330,7 +332,7 @@ func (c *changePlanner) propose(ctx context.Context, prior, config cty.Value, pr
 			diags = append(diags, providerBug("Provider produced invalid plan", name, err.Error())...)
 		}
 	}
-	answer := proposal{planned: planned, private: resp.PlannedPrivate}
+	answer := proposal{planned: planned, private: resp.PlannedPrivate, legacy: resp.LegacyTypeSystem}
 	if !prior.IsNull() {
 		required, moreDiags := c.effectiveReplace(prior, planned, resp.RequiresReplace)
 		answer.requiredReplace = required

@@ -35,6 +35,9 @@ type Intent struct {
 	// Dependencies and CreateBeforeDestroy go into the record of a new object.
 	Dependencies        []string `json:"dependencies,omitempty"`
 	CreateBeforeDestroy bool     `json:"create_before_destroy,omitempty"`
+	// ReadsByID tells that the provider looks objects up by their id only, and
+	// that the id is not known before the object exists.
+	ReadsByID bool `json:"reads_by_id,omitempty"`
 }
 
 // Result says what came of an intent.

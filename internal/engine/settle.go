@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/journal"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Settle finds out how calls ended whose process died before it could say: it
+// reads the real objects and records what there is. It returns the state with
+// the answers and the intents that stay open, each with a diagnostic that asks.
+func (e *Engine) Settle(ctx context.Context, config *configs.Config, state *states.State, open []journal.Intent, opts PlanOptions) (*states.State, []journal.Intent, tfdiags.Diagnostics) {
+	if len(open) == 0 {
+		return state, nil, nil
+	}
+	prog, diags := e.program(ctx, config)
+	if diags.HasErrors() {
+		return state, open, diags
+	}
+	s := &settler{state: state.Copy()}
+	s.planner = e.newPlanner(prog, s.state, opts)
+	s.planner.walk.include = neededByProviders(prog)
+	s.planner.walk.tolerant = true
+	s.planner.walk.prepare()
+	var release []*dag.Node
+	for _, intent := range open {
+		release = append(release, s.add(intent)...)
+	}
+	s.planner.walk.sched.Release(release...)
+	diags = append(diags, s.planner.walk.run(ctx)...)
+	for _, intent := range open {
+		if !s.settled[intent.ID] {
+			s.open = append(s.open, intent)
+		}
+	}
+	return s.state, s.open, diags
+}
+
+// settler settles intents, each in a node of its own.
+type settler struct {
+	planner *planner
+	state   *states.State
+	settled map[uint64]bool
+	open    []journal.Intent
+}
+
+// add makes the node that settles one intent.
+func (s *settler) add(intent journal.Intent) []*dag.Node {
+	w := s.planner.walk
+	addr, diags := addrs.ParseResourceInstance(intent.Address)
+	provider, moreDiags := addrs.ParseProviderConfig(intent.Provider)
+	if w.report(append(diags, moreDiags...)) {
+		return nil
+	}
+	run, diags, release := s.planner.providerFor(&states.Resource{Module: addr.Module, Addr: addr.Resource, Provider: provider}, nil)
+	if w.report(diags) {
+		return release
+	}
+	node := w.sched.Hold(0, func() string { return "settling " + intent.Address }, dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return nil, !w.report(s.settle(ctx, run, addr, provider, intent).WithAddress(intent.Address))
+	}})
+	w.sched.Depend(node, run.node)
+	return append(release, node)
+}
+
+// settle finds out how one call ended.
+func (s *settler) settle(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, provider addrs.ProviderConfig, intent journal.Intent) tfdiags.Diagnostics {
+	schema, diags := resourceSchema(run, addr.Resource.Type)
+	if diags.HasErrors() {
+		return diags
+	}
+	var obj *states.Object
+	if intent.Prior != nil {
+		prior, moreDiags := decodeObject(ctx, run.client, addr, schema, intent.Prior)
+		if moreDiags.HasErrors() {
+			return append(diags, moreDiags...)
+		}
+		obj, moreDiags = readObject(ctx, run.client, addr, schema, intent.Prior, prior)
+		diags = append(diags, moreDiags...)
+	} else {
+		var moreDiags tfdiags.Diagnostics
+		obj, moreDiags = s.find(ctx, run, addr, schema, intent)
+		diags = append(diags, moreDiags...)
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	s.planner.mu.Lock()
+	defer s.planner.mu.Unlock()
+	if intent.Deposed != "" {
+		s.state.SetDeposed(addr, intent.Deposed, provider, obj)
+	} else {
+		s.state.SetObject(addr, provider, obj)
+	}
+	if s.settled == nil {
+		s.settled = map[uint64]bool{}
+	}
+	s.settled[intent.ID] = true
+	return diags
+}
+
+// find looks for the object of a create that nobody saw the end of: by reading
+// with what was planned, which works where an object is known by its arguments.
+func (s *settler) find(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema, intent journal.Intent) (*states.Object, tfdiags.Diagnostics) {
+	planned, err := ctymsgpack.Unmarshal(intent.Planned, schema.Block.ImpliedType())
+	if err != nil {
+		return nil, tfdiags.FromError("Invalid journal entry", err)
+	}
+	probe := cty.UnknownAsNull(planned)
+	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: probe, Private: intent.Private})
+	found := !resp.Diagnostics.HasErrors() && resp.NewState != cty.NilVal && !resp.NewState.IsNull() && resp.NewState.IsWhollyKnown()
+	switch {
+	case found && agrees(planned, resp.NewState):
+		return s.adopt(schema, intent, resp)
+	case found || intent.ReadsByID || !s.readsByArguments(ctx, run, addr, schema):
+		return nil, openQuestion(intent)
+	default:
+		return nil, nil
+	}
+}
+
+// agrees tells whether a found object can be the planned one: every known
+// top-level value that is not null is there.
+func agrees(planned, found cty.Value) bool {
+	for name := range planned.Type().AttributeTypes() {
+		want, got := planned.GetAttr(name), found.GetAttr(name)
+		if want.IsWhollyKnown() && !want.IsNull() && want.Type().IsPrimitiveType() && !want.RawEquals(got) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *settler) adopt(schema *providers.ResourceSchema, intent journal.Intent, resp providers.ReadResourceResponse) (*states.Object, tfdiags.Diagnostics) {
+	obj, err := newObject(schema, resp.NewState, resp.Encoded, objectMeta{
+		private: resp.Private, dependencies: intent.Dependencies, createFirst: intent.CreateBeforeDestroy,
+	})
+	return obj, tfdiags.FromError("Failed to record object", err)
+}
+
+// readsByArguments tells whether reading finds objects of a type without their
+// computed values, by trying it on one that is recorded. Without one to try it on
+// the answer is yes: the provider did answer that there is no such object.
+func (s *settler) readsByArguments(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema) bool {
+	s.planner.mu.Lock()
+	var sample *states.Object
+	s.state.Each(func(_ addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
+		if r.Addr.Mode == addrs.Managed && r.Addr.Type == addr.Resource.Type && inst.Current != nil && sample == nil {
+			sample = inst.Current
+		}
+	})
+	s.planner.mu.Unlock()
+	if sample == nil {
+		return true
+	}
+	known, diags := decodeObject(ctx, run.client, addr, schema, sample)
+	if diags.HasErrors() {
+		return false
+	}
+	attrs := known.Value.AsValueMap()
+	for name, attr := range schema.Block.Attributes {
+		if attr.Computed {
+			attrs[name] = cty.NullVal(attr.ImpliedType())
+		}
+	}
+	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: cty.ObjectVal(attrs), Private: sample.Private})
+	return !resp.Diagnostics.HasErrors() && resp.NewState != cty.NilVal && !resp.NewState.IsNull()
+}
+
+// openQuestion asks a person what became of a create.
+func openQuestion(intent journal.Intent) tfdiags.Diagnostics {
+	return tfdiags.New(tfdiags.Error, "Create with unknown outcome",
+		fmt.Sprintf("The creation of %[1]s was begun at %[2]s, but the process died before the answer came, and the provider cannot look the object up. To keep it from being created twice, nothing is done with it. Look whether it exists; then run \"towline import %[1]s ID\" if it does, or \"towline settle -absent %[1]s\" if it does not.",
+			intent.Address, intent.Time.Format("2006-01-02 15:04:05 MST")))
+}
