@@ -1,0 +1,413 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/towline/terraform-provider-towline/internal/trust"
+)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// verified signs content as a channel's revision and verifies it, as a client does.
+func verified(t testing.TB, role, name string, content []byte) trust.Verified {
+	t.Helper()
+	key, err := trust.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := trust.RoleSpec{Keys: []trust.PublicKey{key.Public()}, Threshold: 1, Expiry: time.Hour}
+	s := trust.Signing{Keys: trust.Keyring{key}, Now: time.Now()}
+	list := []trust.TargetInfo{trust.Describe(name, content, nil)}
+	sign := func(data []byte, err error) ([]byte, trust.FileInfo) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data, trust.FileInfo{Version: 1, Length: int64(len(data)), SHA256: trust.Digest(data)}
+	}
+	root, _ := sign(s.Root(1, trust.Top{Root: spec, Targets: spec, Snapshot: spec, Timestamp: spec}, nil))
+	targets, targetsFile := sign(s.Targets(1, spec, []trust.Delegation{{Role: role, RoleSpec: spec}}))
+	roleData, roleFile := sign(s.Role(1, role, spec, list))
+	snapshot, snapshotFile := sign(s.Snapshot(1, spec, map[string]trust.FileInfo{trust.RoleTargets: targetsFile, role: roleFile}))
+	timestamp, _ := sign(s.Timestamp(1, spec, snapshotFile))
+	v, err := trust.NewVerifier(root, s.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(v.Timestamp(timestamp), v.Snapshot(snapshot), v.Targets(targets), v.Role(role, roleData)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := v.List(role)[0].Verify(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func revision(t testing.TB, content []byte) trust.Verified {
+	return verified(t, "channel-stable", "channels/stable/1.tar.zst", content)
+}
+
+func TestPackAndUnpack(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"main.tf": "# main", "vars.auto.tfvars": "a = 1", "x.tf.json": "{}", ".terraform.lock.hcl": "# locks",
+		"modules/net/main.tf": "# net", "templates/a b.tpl": "${x}", "empty": "", "größe.txt": "ü",
+	}
+	leftOut := map[string]string{
+		".terraform/providers/x": "binary", "terraform.tfstate": "{}", "terraform.tfstate.backup": "{}", "modules/net/.git/config": "",
+		".env": "SECRET=1", "plan.tfplan": "", ".terraformignore": "*.log\nbuild/\n/docs/*.md\n", "debug.log": "", "build/out": "", "docs/a.md": "",
+	}
+	dir := t.TempDir()
+	write(t, dir, want)
+	write(t, dir, leftOut)
+	archive, err := Pack(dir, DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dest := filepath.Join(t.TempDir(), "unpacked")
+	if err := Unpack(revision(t, archive.Data), dest, DefaultLimits); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dest); !maps.Equal(got, want) {
+		t.Errorf("unpacked %q; want %q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	if len(archive.Files) != len(want) {
+		t.Errorf("the archive says it has %+v", archive.Files)
+	}
+	if err := Unpack(revision(t, archive.Data), dest, DefaultLimits); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("unpacking over it: %v; want %v", err, fs.ErrExist)
+	}
+}
+
+func TestPackIsDeterministic(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"main.tf": strings.Repeat("resource ", 50_000), "a/b.tf": "b", "a.tf": "a"}
+	var first []byte
+	for range 3 {
+		dir := t.TempDir()
+		write(t, dir, files)
+		past := time.Now().Add(-time.Duration(len(first)) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, "main.tf"), past, past); err != nil {
+			t.Fatal(err)
+		}
+		archive, err := Pack(dir, DefaultLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !bytes.Equal(first, archive.Data) {
+			t.Fatal("equal files gave other bytes")
+		}
+		first = archive.Data
+	}
+}
+
+func TestExecutableBitTravels(t *testing.T) {
+	t.Parallel()
+	dir, dest := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	write(t, dir, map[string]string{"run.sh": "#!/bin/sh", "main.tf": ""})
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := Pack(dir, DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Unpack(revision(t, archive.Data), dest, DefaultLimits); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"run.sh": true, "main.tf": false} {
+		info, err := os.Stat(filepath.Join(dest, name))
+		if err != nil || (info.Mode()&0o100 != 0) != want {
+			t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestIgnoreRules(t *testing.T) {
+	t.Parallel()
+	rules, err := parseIgnore([]byte("# comment\n\n*.md\n!README.md\nsecret/\n/top.txt\na/*.tf\n!.npmrc\n**/deep.txt\n!.terraform\n!terraform.tfstate\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		folder, want bool
+	}{
+		"main.tf": {false, false}, "x.md": {false, true}, "a/x.md": {false, true}, "README.md": {false, false},
+		"secret": {true, true}, "a/secret": {true, true}, "top.txt": {false, true}, "a/x.tf": {false, true}, "b/x.tf": {false, false},
+		".npmrc": {false, false}, ".hidden": {false, true}, "b/deep.txt": {false, true}, ".terraform.lock.hcl": {false, false},
+		"modules/.terraform.lock.hcl": {false, true}, ".terraform": {true, true}, "terraform.tfstate": {false, true},
+	}
+	for name, test := range tests {
+		if got := leaveOut(rules, name, test.folder); got != test.want {
+			t.Errorf("leaveOut(%q) = %t; want %t", name, got, test.want)
+		}
+	}
+	for _, bad := range []string{"[", "a/**/b"} {
+		if _, err := parseIgnore([]byte(bad)); err == nil {
+			t.Errorf("the pattern %q was accepted", bad)
+		}
+	}
+}
+
+func TestPackRefusals(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		prepare func(t *testing.T, dir string)
+		want    error
+	}{
+		"link to a secret outside": {func(t *testing.T, dir string) { symlink(t, "/etc/passwd", filepath.Join(dir, "passwd")) }, ErrUnsafe},
+		"link to a folder": {func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"real/x": ""})
+			symlink(t, "real", filepath.Join(dir, "link"))
+		}, ErrUnsafe},
+		"too many files": {func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"1": "", "2": "", "3": "", "4": "", "5": ""})
+		}, ErrLimit},
+		"large file": {func(t *testing.T, dir string) { write(t, dir, map[string]string{"big": strings.Repeat("x", 101)}) }, ErrLimit},
+		"large sum": {func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"1": rep(90), "2": rep(90), "3": rep(90)})
+		}, ErrLimit},
+		"names of one sound": {func(t *testing.T, dir string) { write(t, dir, map[string]string{"Main.tf": "", "main.tf": ""}) }, ErrUnsafe},
+		"no such folder":     {func(t *testing.T, dir string) { os.Remove(dir) }, fs.ErrNotExist},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			test.prepare(t, dir)
+			if _, err := Pack(dir, Limits{Files: 4, FileSize: 100, TotalSize: 200, PackedSize: 1 << 20}); !errors.Is(err, test.want) {
+				t.Errorf("Pack: %v; want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func rep(n int) string { return strings.Repeat("x", n) }
+
+func symlink(t *testing.T, target, link string) {
+	t.Helper()
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// archiveOf makes an archive that [Pack] would not.
+func archiveOf(t testing.TB, entries ...tar.Header) []byte {
+	t.Helper()
+	var plain bytes.Buffer
+	writer := tar.NewWriter(&plain)
+	for _, entry := range entries {
+		if err := writer.WriteHeader(&entry); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writer.Write(make([]byte, entry.Size)); err != nil && entry.Typeflag == tar.TypeReg {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return compress(t, plain.Bytes())
+}
+
+func compress(t testing.TB, data []byte) []byte {
+	t.Helper()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoder.EncodeAll(data, nil)
+}
+
+func regular(name string, size int64) tar.Header {
+	return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644}
+}
+
+// TestHostileArchives unpacks what the holder of a channel's key could sign.
+func TestHostileArchives(t *testing.T) {
+	t.Parallel()
+	small := Limits{Files: 4, FileSize: 1000, TotalSize: 2000, PackedSize: 1 << 20}
+	special := func(kind byte, name, link string) []byte {
+		return archiveOf(t, tar.Header{Typeflag: kind, Name: name, Linkname: link, Mode: 0o777})
+	}
+	good := archiveOf(t, regular("main.tf", 10))
+	tests := map[string]struct {
+		archive []byte
+		want    error
+	}{
+		"honest":                         {good, nil},
+		"path that climbs":               {archiveOf(t, regular("../evil", 1)), ErrUnsafe},
+		"path that climbs in the middle": {archiveOf(t, regular("a/../../evil", 1)), ErrUnsafe},
+		"absolute path":                  {archiveOf(t, regular("/etc/evil", 1)), ErrUnsafe},
+		"path of Windows":                {archiveOf(t, regular(`..\evil`, 1)), ErrUnsafe},
+		"path with a drive":              {archiveOf(t, regular("C:/evil", 1)), ErrUnsafe},
+		"path with an escape sequence":   {archiveOf(t, regular("a\x1b[2Jb", 1)), ErrUnsafe},
+		"very long path":                 {archiveOf(t, regular(strings.Repeat("d/", 600)+"x", 1)), ErrUnsafe},
+		"very long name":                 {archiveOf(t, regular(strings.Repeat("n", 256), 1)), ErrUnsafe},
+		"very deep":                      {archiveOf(t, regular(strings.Repeat("d/", 60)+"x", 1)), ErrUnsafe},
+		"symbolic link":                  {special(tar.TypeSymlink, "link", "/etc"), ErrUnsafe},
+		"hard link":                      {special(tar.TypeLink, "link", "main.tf"), ErrUnsafe},
+		"device":                         {special(tar.TypeBlock, "sda", ""), ErrUnsafe},
+		"pipe":                           {special(tar.TypeFifo, "pipe", ""), ErrUnsafe},
+		"folder":                         {special(tar.TypeDir, "dir/", ""), ErrUnsafe},
+		"same name twice":                {archiveOf(t, regular("a", 1), regular("a", 2)), ErrUnsafe},
+		"same name in capitals":          {archiveOf(t, regular("a", 1), regular("A", 2)), ErrUnsafe},
+		"file where a folder is":         {archiveOf(t, regular("a/b", 1), regular("a", 1)), fs.ErrExist},
+		"state":                          {archiveOf(t, regular("terraform.tfstate", 1)), ErrUnsafe},
+		"installed modules":              {archiveOf(t, regular(".terraform/modules/modules.json", 1)), ErrUnsafe},
+		"hooks of git":                   {archiveOf(t, regular("m/.GIT/hooks/post-checkout", 1)), ErrUnsafe},
+		"too many files":                 {archiveOf(t, regular("1", 1), regular("2", 1), regular("3", 1), regular("4", 1), regular("5", 1)), ErrLimit},
+		"large file":                     {archiveOf(t, regular("big", 1001)), ErrLimit},
+		"large sum":                      {archiveOf(t, regular("1", 900), regular("2", 900), regular("3", 900)), ErrLimit},
+		"bomb":                           {compress(t, make([]byte, 100<<20)), ErrMalformed},
+		"bomb behind a name":             {archiveOf(t, regular("big", 50<<20)), ErrLimit},
+		"bomb of headers":                {headerBomb(t), ErrLimit},
+		"cut off":                        {good[:len(good)/2], ErrMalformed},
+		"not compressed":                 {[]byte("main.tf"), ErrMalformed},
+		"larger than allowed":            {noise(t, 1<<20+1), ErrLimit},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parent := t.TempDir()
+			err := Unpack(revision(t, test.archive), filepath.Join(parent, "out"), small)
+			if !errors.Is(err, test.want) {
+				t.Fatalf("Unpack: %v; want %v", err, test.want)
+			}
+			entries, readErr := os.ReadDir(parent)
+			if readErr != nil || err != nil && len(entries) != 0 {
+				t.Errorf("the refused archive left %v, %v", entries, readErr)
+			}
+		})
+	}
+}
+
+// headerBomb is a long run of large headers without content.
+func headerBomb(t *testing.T) []byte {
+	t.Helper()
+	header := tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "g", PAXRecords: map[string]string{"comment": strings.Repeat("x", 500_000)}}
+	return archiveOf(t, header, header, header)
+}
+
+func noise(t *testing.T, size int) []byte {
+	t.Helper()
+	data := make([]byte, size)
+	if _, err := rand.Read(data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestUnverifiedIsRefused(t *testing.T) {
+	t.Parallel()
+	archive := archiveOf(t, regular("main.tf", 1))
+	for name, given := range map[string]trust.Verified{
+		"nothing verified":            {},
+		"a document's signature only": verified(t, "env-prod", "environments/prod/scopes/x.json", archive),
+	} {
+		if err := Unpack(given, filepath.Join(t.TempDir(), "out"), DefaultLimits); !errors.Is(err, ErrUnverified) {
+			t.Errorf("%s: %v; want %v", name, err, ErrUnverified)
+		}
+	}
+}
+
+// TestCrashedUnpack leaves what a crash leaves: a folder in the making.
+func TestCrashedUnpack(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	old, young := filepath.Join(parent, tempPrefix+"old"), filepath.Join(parent, tempPrefix+"young")
+	write(t, old, map[string]string{"half": "x"})
+	write(t, young, map[string]string{"half": "x"})
+	past := time.Now().Add(-2 * leftoverAge)
+	if err := os.Chtimes(old, past, past); err != nil {
+		t.Fatal(err)
+	}
+	if err := Unpack(revision(t, archiveOf(t, regular("main.tf", 1))), filepath.Join(parent, "out"), DefaultLimits); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the old leftover: %v", err)
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("a folder that may be in use: %v", err)
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add(archiveOf(f, regular("main.tf", 10), regular("a/b", 20)))
+	f.Add(archiveOf(f, tar.Header{Typeflag: tar.TypeSymlink, Name: "l", Linkname: "/etc"}))
+	limits := Limits{Files: 10, FileSize: 1 << 16, TotalSize: 1 << 18, PackedSize: 1 << 20}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, archive := range [][]byte{data, compress(t, data)} { // zstd has a checksum, so plain tars get through more often
+			checkExtract(t, archive, limits)
+		}
+	})
+}
+
+// checkExtract checks that whatever comes out lies inside and within the limits.
+func checkExtract(t *testing.T, archive []byte, limits Limits) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "dir")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := extract(archive, dir, limits)
+	files, total := 0, int64(0)
+	walkErr := filepath.WalkDir(parent, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if !entry.Type().IsRegular() || !strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			return fmt.Errorf("%s came out", path)
+		}
+		info, err := entry.Info()
+		files, total = files+1, total+info.Size()
+		return err
+	})
+	if walkErr != nil || files > limits.Files || total > limits.TotalSize {
+		t.Errorf("%d files of %d bytes came out, %v, %v", files, total, walkErr, err)
+	}
+}
