@@ -1,0 +1,58 @@
+package repository
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
+	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
+)
+
+// TestOnS3 has publishers race and an agent read on a real S3 server. It sets the
+// process's environment and so is not parallel.
+func TestOnS3(t *testing.T) {
+	server, err := versitygw.Start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	if err := server.CreateBucket("control"); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range server.Env() {
+		t.Setenv(name, value)
+	}
+	open := func() objstore.Store {
+		store, err := s3.Open(t.Context(), server.StoreURL("control", "fleet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	root := initialise(t, open()).Root()
+	const publishers, rounds = 3, 3
+	var group sync.WaitGroup
+	for p := range publishers {
+		r := newRepository(open(), root)
+		group.Go(func() {
+			for i := range rounds {
+				if _, _, err := r.Publish(t.Context(), signing(t, noon, "owner"), "stable", fmt.Appendf(nil, "%d-%d", p, i), Note{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	state, err := newClient(t, open(), root).Update(t.Context(), noon, "prod", "stable")
+	if err != nil || state.Revision.Sequence != publishers*rounds {
+		t.Errorf("Update = %+v, %v; want revision %d", state, err, publishers*rounds)
+	}
+	if err := Destroy(t.Context(), open(), true); err != nil {
+		t.Errorf("Destroy: %v", err)
+	}
+	if keys := allKeys(t, open()); len(keys) != 0 {
+		t.Errorf("left: %q", keys)
+	}
+}
