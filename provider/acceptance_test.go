@@ -202,9 +202,18 @@ func (b *bench) token() ed25519.PrivateKey {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	return tokenOf(b.t, string(text))
+}
+
+func tokenText(token ed25519.PrivateKey) string {
+	return base64.StdEncoding.EncodeToString(token.Seed())
+}
+
+func tokenOf(t *testing.T, text string) ed25519.PrivateKey {
+	t.Helper()
+	seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(seed) != ed25519.SeedSize {
-		b.t.Fatalf("the token is no seed in base64: %v", err)
+		t.Fatalf("the token is no seed in base64: %v", err)
 	}
 	return ed25519.NewKeyFromSeed(seed)
 }

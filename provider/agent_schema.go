@@ -108,7 +108,7 @@ func addMachineAttributes(attributes map[string]schema.Attribute) {
 	attributes["data_dir"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(defaultDataDir),
 		MarkdownDescription: "Folder on the machine for the agent's key and cache. `" + defaultDataDir + "`, unless set.",
-		Validators:          []validator.String{pathRule},
+		Validators:          []validator.String{plainPathRule},
 	}
 	attributes["download"] = schema.SingleNestedAttribute{
 		Optional:            true,
@@ -138,6 +138,14 @@ var (
 	pathRule = textRule{"Path is not valid", func(text string) error {
 		if !filepath.IsAbs(text) || strings.ContainsAny(text, "\n\r\"") || filepath.Clean(text) != text {
 			return errors.New("must be an absolute path without quotes, line breaks or detours")
+		}
+		return nil
+	}}
+	// plainPathRule is for paths that end up in a systemd unit, where spaces and % mean something.
+	plainPathRE   = regexp.MustCompile(`^(/[A-Za-z0-9_+@-][A-Za-z0-9._+@-]*)+$`)
+	plainPathRule = textRule{"Path is not valid", func(text string) error {
+		if !plainPathRE.MatchString(text) {
+			return errors.New("must be an absolute path of letters, digits and ._+@-")
 		}
 		return nil
 	}}

@@ -77,8 +77,8 @@ func repositorySchema() schema.Schema {
 				MarkdownDescription: "`s3://BUCKET/PREFIX?region=REGION` or `file:///ABSOLUTE/PATH`. Credentials come from the environment, as for every AWS tool. " +
 					"Changing it makes another repository.",
 			},
-			"root":         roleAttribute("Who may change the repository itself: its environments, channels and keys."),
-			"publishing":   roleAttribute("Who may publish at all, in addition to the key of an environment or channel. Every key named elsewhere in the repository, unless set."),
+			"root":         roleAttribute("Who may change the repository itself: its environments, channels and keys.", ownKeys),
+			"publishing":   roleAttribute("Who may publish at all, in addition to the key of an environment or channel.", "Every key named elsewhere in the repository"),
 			"environments": rolesAttribute("Environments by name. A key of one environment declares nothing in another."),
 			"channels":     rolesAttribute("Channels by name, each one line of revisions that agents follow."),
 			"expiry":       expiryAttribute(),
@@ -93,11 +93,14 @@ func repositorySchema() schema.Schema {
 	}
 }
 
-func roleFields() map[string]schema.Attribute {
+// ownKeys is what a role has unless the configuration names keys.
+const ownKeys = "The provider's own"
+
+func roleFields(unset string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"keys": schema.SetAttribute{
 			ElementType: types.StringType, Optional: true, Computed: true,
-			MarkdownDescription: "Public ed25519 keys, in base64 or PEM. The provider's own, unless set.",
+			MarkdownDescription: "Public ed25519 keys, in base64 or PEM. " + unset + ", unless set.",
 			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(textRule{"Public key is not valid", func(text string) error {
 				_, err := trust.ParsePublicKey(text)
 				return explain(err, "must be an ed25519 public key in base64 or in PEM, as openssl pkey -pubout writes it")
@@ -111,14 +114,14 @@ func roleFields() map[string]schema.Attribute {
 	}
 }
 
-func roleAttribute(description string) schema.Attribute {
-	return schema.SingleNestedAttribute{Optional: true, Computed: true, MarkdownDescription: description, Attributes: roleFields()}
+func roleAttribute(description, unset string) schema.Attribute {
+	return schema.SingleNestedAttribute{Optional: true, Computed: true, MarkdownDescription: description, Attributes: roleFields(unset)}
 }
 
 func rolesAttribute(description string) schema.Attribute {
 	return schema.MapNestedAttribute{
 		Required: true, MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: roleFields()},
+		NestedObject: schema.NestedAttributeObject{Attributes: roleFields(ownKeys)},
 		Validators:   []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.KeysAre(nameRule)},
 	}
 }

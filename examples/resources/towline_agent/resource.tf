@@ -1,0 +1,42 @@
+# An agent on EC2. The join token travels through an SSM parameter whose value
+# Terraform writes and never stores.
+resource "towline_agent" "one" {
+  repository  = "s3://example-towline/main?region=eu-central-1"
+  environment = "prod"
+  name        = "agent-1"
+  channel     = "stable"
+  scopes      = ["network"]
+  labels      = { region = "eu-central-1" }
+
+  slack = {
+    webhook_ssm_parameter = "/towline/slack-webhook"
+  }
+
+  join_token_source = {
+    ssm_parameter = "/towline/prod/agent-1/join-token"
+  }
+}
+
+# Put these into the user data and the role of the instance.
+output "user_data" {
+  value = towline_agent.one.bootstrap.cloud_init
+}
+
+output "policy" {
+  value = towline_agent.one.bootstrap.iam_policy
+}
+
+# An agent on this very machine, for a first look.
+resource "towline_agent" "here" {
+  repository      = "s3://example-towline/main?region=eu-central-1"
+  environment     = "dev"
+  name            = "here"
+  channel         = "edge"
+  scopes          = ["everything"]
+  join_token_file = "/tmp/towline-join-token"
+  data_dir        = "/tmp/towline-data"
+
+  join_token_source = {
+    file = "/tmp/towline-join-token"
+  }
+}
