@@ -83,6 +83,24 @@ func (e *Engine) Schemas(ctx context.Context, wanted []addrs.Provider) (map[addr
 	return out, diags
 }
 
+// ResourceSchema returns the schema of a resource that the configuration planned
+// last declares, or nil.
+func (e *Engine) ResourceSchema(addr addrs.ConfigResource) *providers.Block {
+	if e.compiled == nil {
+		return nil
+	}
+	m := e.compiled.root
+	for _, name := range addr.Module {
+		if m = m.children[name]; m == nil {
+			return nil
+		}
+	}
+	if o := m.resources[addr.Resource]; o != nil {
+		return o.schema.Block
+	}
+	return nil
+}
+
 // program compiles a configuration, once while it stays the same.
 func (e *Engine) program(ctx context.Context, config *configs.Config) (*program, tfdiags.Diagnostics) {
 	if e.compiledFor == config {

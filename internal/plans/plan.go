@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"slices"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -181,4 +182,20 @@ func (p *Plan) Count() Counts {
 		}
 	}
 	return n
+}
+
+// ChangedAttributes lists the names of a change's top-level attributes that
+// differ, sorted; none for a create or delete.
+func ChangedAttributes(c *Change) []string {
+	if c.Before.IsNull() || c.After.IsNull() {
+		return nil
+	}
+	var out []string
+	for name := range c.Before.Type().AttributeTypes() {
+		if !c.Before.GetAttr(name).RawEquals(c.After.GetAttr(name)) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -48,7 +48,8 @@ type State struct {
 }
 
 // Update reads and verifies the newest metadata of one environment and one
-// channel, and the environment's documents. An error wraps what package trust or
+// channel, and the environment's documents. channel may be "" for an agent that
+// does not know its channel yet: then the state has no revision. An error wraps what package trust or
 // objstore names; it changes nothing, and [Client.Last] still returns what was
 // verified before. In particular [trust.ErrExpired] means that nobody renews the
 // repository or that newer versions are withheld.
@@ -58,6 +59,9 @@ func (c *Client) Update(ctx context.Context, now time.Time, environment, channel
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("update from %s: %w", c.store.URL(), err)
 		}
+	}
+	if channel == "" {
+		return u.state, nil
 	}
 	if err := c.cache.keep(ctx, u.kept, u.state); err != nil {
 		return nil, fmt.Errorf("update: keep what was verified: %w", err)
@@ -69,6 +73,9 @@ func (c *Client) Update(ctx context.Context, now time.Time, environment, channel
 // channel verified, verified once more but for expiry, without asking the store.
 // [ErrNothingKept] if there is nothing.
 func (c *Client) Last(ctx context.Context, environment, channel string) (*State, error) {
+	if channel == "" {
+		return nil, fmt.Errorf("read what was verified last: %w", ErrNothingKept)
+	}
 	kept, err := c.cache.last(ctx, environment, channel)
 	if err != nil {
 		return nil, fmt.Errorf("read what was verified last: %w", err)
@@ -174,7 +181,9 @@ func (u *update) snapshot() error {
 }
 
 func (u *update) targets() error {
-	u.last, _ = u.client.cache.last(u.ctx, u.environment, u.channel) // without it more is read
+	if u.channel != "" {
+		u.last, _ = u.client.cache.last(u.ctx, u.environment, u.channel) // without it more is read
+	}
 	data, err := u.role(trust.RoleTargets, u.last.Targets)
 	if err != nil {
 		return err
@@ -188,7 +197,7 @@ func (u *update) targets() error {
 
 func (u *update) roles() (err error) {
 	u.kept.Environment, err = u.delegated(trust.EnvironmentRole(u.environment), u.last.Environment)
-	if err != nil {
+	if err != nil || u.channel == "" {
 		return err
 	}
 	u.kept.Channel, err = u.delegated(trust.ChannelRole(u.channel), u.last.Channel)
@@ -250,6 +259,9 @@ func stateOf(v *trust.Verifier, environment, channel string, content func(trust.
 		if err := state.add(target, content); err != nil {
 			return nil, err
 		}
+	}
+	if channel == "" {
+		return state, nil
 	}
 	revisions, err := revisionsOf(channel, v.List(trust.ChannelRole(channel)))
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
+// TerraformVersion is written into states: that of the Terraform whose behaviour Towline reproduces.
+const TerraformVersion = "1.11.4"
+
 // MaxFileSize bounds a state file that is read, in bytes.
 const MaxFileSize = 1 << 30
 

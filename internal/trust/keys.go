@@ -129,6 +129,9 @@ func (k Key) Sign(message []byte) ([]byte, error) {
 	return ed25519.Sign(k.private, message), nil
 }
 
+// Ed25519 returns the private key itself, for signatures outside the repository's metadata.
+func (k Key) Ed25519() ed25519.PrivateKey { return k.private }
+
 // Format keeps the private key out of every text, whatever the verb.
 func (k Key) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "signing key of %s", k.Public()) }
 

@@ -22,9 +22,6 @@ import (
 // DefaultStateFile is the name of the state file in a working directory.
 const DefaultStateFile = "terraform.tfstate"
 
-// TerraformVersion is written into states: that of the Terraform whose behaviour Towline reproduces.
-const TerraformVersion = "1.11.4"
-
 // State is a working directory's state, locked until Close.
 type State struct {
 	path     string
@@ -113,7 +110,7 @@ func (s *State) writeLockInfo(operation string) tfdiags.Diagnostics {
 	if host, err := os.Hostname(); err == nil {
 		who += "@" + host
 	}
-	data, err := json.Marshal(LockInfo{ID: uuid.NewString(), Operation: operation, Who: who, Version: TerraformVersion, Created: time.Now().UTC(), Path: s.path})
+	data, err := json.Marshal(LockInfo{ID: uuid.NewString(), Operation: operation, Who: who, Version: states.TerraformVersion, Created: time.Now().UTC(), Path: s.path})
 	if err == nil {
 		err = os.WriteFile(lockInfoPath(s.path), data, 0o600)
 	}
@@ -162,7 +159,7 @@ func (s *State) write(state *states.State) error {
 	if state.Lineage == "" {
 		state.Lineage = uuid.NewString()
 	}
-	state.TerraformVersion = TerraformVersion
+	state.TerraformVersion = states.TerraformVersion
 	var buf bytes.Buffer
 	if err := states.Write(&buf, state); err != nil {
 		return err

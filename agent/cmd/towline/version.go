@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/towline/terraform-provider-towline/agent"
-	"github.com/towline/terraform-provider-towline/internal/workdir"
+	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
 func (a *app) versionCommand() *command {
@@ -18,7 +18,7 @@ func (a *app) versionCommand() *command {
 		run: func(context.Context, []string) int {
 			if *asJSON {
 				out, err := json.MarshalIndent(map[string]string{
-					"towline_version": agent.Version, "terraform_version": workdir.TerraformVersion, "platform": runtime.GOOS + "_" + runtime.GOARCH,
+					"towline_version": agent.Version, "terraform_version": states.TerraformVersion, "platform": runtime.GOOS + "_" + runtime.GOARCH,
 				}, "", "  ")
 				if err != nil {
 					a.fail("Failed to print version", err)
@@ -27,7 +27,7 @@ func (a *app) versionCommand() *command {
 				a.printf("%s\n", out)
 				return exitOK
 			}
-			a.printf("Towline v%s\non %s_%s\nreproduces Terraform v%s\n", agent.Version, runtime.GOOS, runtime.GOARCH, workdir.TerraformVersion)
+			a.printf("Towline v%s\non %s_%s\nreproduces Terraform v%s\n", agent.Version, runtime.GOOS, runtime.GOARCH, states.TerraformVersion)
 			return exitOK
 		},
 	}

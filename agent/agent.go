@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/journal"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Providers finds the Terraform providers of a revision that lies in dir. The
+// closer ends what was started.
+type Providers func(dir string) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics)
+
+// Options are an agent's surroundings.
+type Options struct {
+	Store     objstore.Store
+	Providers Providers
+	// Environ holds TF_VAR_ variables, as NAME=VALUE.
+	Environ []string
+	Logger  *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// HTTP is the client for notifications; nil means one with a short timeout.
+	HTTP *http.Client
+}
+
+// Agent keeps one environment's objects equal to a channel's revision. It is not
+// safe for concurrent use.
+type Agent struct {
+	config    Config
+	store     objstore.Store
+	providers Providers
+	environ   []string
+	log       *slog.Logger
+	now       func() time.Time
+	http      *http.Client
+
+	private ed25519.PrivateKey
+	client  *repository.Client
+	lock    *os.File
+	memory  memory
+	// known tells whether memory was there when the agent started.
+	known   bool
+	lease   *lease.Lease
+	state   *states.State
+	journal *journal.Journal
+	// open are calls from before a crash that are not settled yet.
+	open []journal.Intent
+	// running is the revision that is loaded.
+	running *loaded
+	interval time.Duration
+}
+
+// New opens an agent's data folder. Only one agent may run on it.
+func New(config Config, opts Options) (*Agent, error) {
+	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, interval: defaultInterval}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	if a.http == nil {
+		a.http = &http.Client{Timeout: notifyTimeout}
+	}
+	for _, step := range []func() error{a.lockFolder, a.openKey, a.openClient, a.openMemory, a.openState} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	return a, nil
+}
+
+// defaultInterval is the time between rounds until the agent's document says otherwise.
+const defaultInterval = time.Minute
+
+// jitter is the largest share by which the time between rounds varies, so that a fleet spreads.
+const jitter = 0.1
+
+// Run does rounds until ctx ends. A round under way is then ended cleanly: calls
+// in flight are waited for and recorded.
+func (a *Agent) Run(ctx context.Context) {
+	for {
+		a.Round(ctx)
+		wait := time.Duration(float64(a.interval) * (1 + jitter*(2*rand.Float64()-1)))
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// Close ends the providers and gives the data folder back.
+func (a *Agent) Close() error {
+	var errs []error
+	if a.running != nil {
+		errs = append(errs, a.running.close())
+	}
+	if a.journal != nil {
+		errs = append(errs, a.journal.Close())
+	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// lockFolder makes sure that no other agent runs on the data folder.
+func (a *Agent) lockFolder() error {
+	file, err := os.OpenFile(filepath.Join(a.config.DataDir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock data folder: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return errors.Join(fmt.Errorf("lock data folder %s: another agent runs on it: %w", a.config.DataDir, err), file.Close())
+	}
+	a.lock = file
+	return nil
+}
+
+func (a *Agent) openKey() error {
+	key, err := loadKey(a.config.DataDir)
+	if err != nil {
+		return err
+	}
+	a.private = key.Ed25519()
+	return nil
+}
+
+func (a *Agent) openClient() error {
+	root, err := os.ReadFile(a.config.TrustedRoot)
+	if err != nil {
+		return fmt.Errorf("read trusted root: %w", err)
+	}
+	a.client, err = repository.NewClient(a.store, filepath.Join(a.config.DataDir, "repository"), root)
+	return err
+}
+
+func (a *Agent) openMemory() (err error) {
+	a.memory, a.known, err = loadMemory(a.config.DataDir)
+	return err
+}
+
+// openState reads the local state and the journal of a process that died.
+func (a *Agent) openState() error {
+	state, err := readState(a.statePath())
+	if err != nil {
+		return err
+	}
+	j, entries, err := journal.Open(a.statePath() + ".journal")
+	if err != nil {
+		return err
+	}
+	a.journal = j
+	if a.open, err = journal.Replay(state, entries); err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	a.state = state
+	return nil
+}
+
+func (a *Agent) statePath() string { return filepath.Join(a.config.DataDir, "state.json") }
+
+// holder names this agent in leases: another machine's agent of the same name has another key.
+func (a *Agent) holder() string {
+	public, _ := a.private.Public().(ed25519.PublicKey)
+	return a.config.Agent + "/" + control.KeyID(public)
+}

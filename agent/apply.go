@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/states"
+)
+
+// apply makes the approved plan true and keeps the state. Without changes it
+// keeps what was read.
+func (r *round) apply(ctx context.Context) error {
+	a := r.agent
+	if !r.approved.Plan().Applyable() {
+		return r.keep(r.approved.Plan().Prior)
+	}
+	if err := r.stillHolds(ctx); err != nil {
+		return err
+	}
+	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: a.journal, BaseDir: r.revision.dir})
+	r.diags = append(r.diags, diags...)
+	failed := map[string]bool{}
+	for _, d := range diags {
+		failed[d.Address] = true
+	}
+	r.settleChanges(state, failed)
+	if err := r.keep(state); err != nil {
+		return err
+	}
+	if diags.HasErrors() {
+		return fmt.Errorf("the apply had errors: %w", summaries(diags))
+	}
+	return nil
+}
+
+// stillHolds asks once more, right before writing, whether another agent took over.
+func (r *round) stillHolds(ctx context.Context) error {
+	if r.agent.lease == nil || !r.fresh {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	err := r.agent.lease.Check(ctx)
+	if errors.Is(err, lease.ErrFenced) {
+		return err
+	}
+	if err != nil {
+		r.warn("Store not usable", fmt.Sprintf("The lease could not be checked before applying: %s.", err))
+	}
+	return nil
+}
+
+// settleChanges says of each planned change what came of it.
+func (r *round) settleChanges(state *states.State, failed map[string]bool) {
+	for i := range r.changes {
+		c := &r.changes[i]
+		c.Result = "applied"
+		if failed[c.Address] || !r.done(state, c) {
+			c.Result = "failed"
+		}
+	}
+	for i := range r.judged {
+		if r.judged[i].Decision == guard.Corrected && failed[r.judged[i].Addr.String()] {
+			r.judged[i].Decision = guard.Failed
+		}
+	}
+}
+
+// done tells whether the state shows that a change was made: a change that was
+// skipped because of another's failure has no diagnostic of its own.
+func (r *round) done(state *states.State, c *control.Change) bool {
+	for _, planned := range r.plan.Changes {
+		if planned.Addr.String() != c.Address {
+			continue
+		}
+		before, after := r.plan.Prior.Object(planned.Addr), state.Object(planned.Addr)
+		if len(c.Actions) == 1 && c.Actions[0] == control.ActionDelete {
+			return after == nil || planned.Deposed != ""
+		}
+		return after != nil && after != before
+	}
+	return true
+}
+
+// keep makes a state the agent's own, with the records of drift that stands.
+func (r *round) keep(state *states.State) error {
+	r.heldObjects(state)
+	if err := r.agent.saveState(state); err != nil {
+		return err
+	}
+	return r.agent.keepOpen(r.agent.open)
+}

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2/hclsimple"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Config is an agent's configuration file.
+type Config struct {
+	// Store is the URL of the repository's store.
+	Store       string `hcl:"store"`
+	Environment string `hcl:"environment"`
+	Agent       string `hcl:"agent"`
+	// TrustedRoot is the path of the root that the agent believes without proof.
+	TrustedRoot string `hcl:"trusted_root"`
+	// DataDir is a folder that survives restarts: the agent's key, what it
+	// verified, its state and journal.
+	DataDir   string     `hcl:"data_dir"`
+	JoinToken *JoinToken `hcl:"join_token,block"`
+}
+
+// JoinToken says where the one-time join token is; exactly one field is set. It
+// is read once, at enrolment.
+type JoinToken struct {
+	File           string `hcl:"file,optional"`
+	Env            string `hcl:"env,optional"`
+	SSMParameter   string `hcl:"ssm_parameter,optional"`
+	SecretsManager string `hcl:"secrets_manager,optional"`
+}
+
+// LoadConfig reads and checks a configuration file.
+func LoadConfig(path string) (Config, tfdiags.Diagnostics) {
+	var c Config
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, tfdiags.New(tfdiags.Error, "Failed to read agent configuration", fmt.Sprintf("The file %s cannot be read: %s.", path, err))
+	}
+	if err := hclsimple.Decode(path, data, nil, &c); err != nil {
+		return c, tfdiags.New(tfdiags.Error, "Invalid agent configuration", fmt.Sprintf("The agent configuration is not valid: %s.", err))
+	}
+	return c, c.check(path)
+}
+
+func (c Config) check(path string) tfdiags.Diagnostics {
+	invalid := func(detail string) tfdiags.Diagnostics {
+		return tfdiags.New(tfdiags.Error, "Invalid agent configuration", fmt.Sprintf("In %s: %s", path, detail))
+	}
+	for field, name := range map[string]string{"environment": c.Environment, "agent": c.Agent} {
+		if err := control.ValidateName(name); err != nil {
+			return invalid(fmt.Sprintf("%s %s.", field, err))
+		}
+	}
+	if !filepath.IsAbs(c.DataDir) {
+		return invalid("data_dir must be an absolute path, because the agent may be started from anywhere.")
+	}
+	if c.JoinToken != nil {
+		set := 0
+		for _, value := range []string{c.JoinToken.File, c.JoinToken.Env, c.JoinToken.SSMParameter, c.JoinToken.SecretsManager} {
+			if value != "" {
+				set++
+			}
+		}
+		if set != 1 {
+			return invalid("join_token must name exactly one of file, env, ssm_parameter and secrets_manager.")
+		}
+	}
+	return nil
+}

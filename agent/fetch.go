@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// fetch verifies what the repository says now. If it cannot be reached or is
+// refused, what was verified last stays in force, and that is said.
+func (r *round) fetch(ctx context.Context) error {
+	state, err := r.agent.update(ctx)
+	if err == nil {
+		r.declared, r.fresh = state, true
+	} else {
+		last, lastErr := r.agent.client.Last(ctx, r.agent.config.Environment, r.agent.memory.Channel)
+		if lastErr != nil {
+			return err
+		}
+		r.declared = last
+		r.warn("Repository not usable", fmt.Sprintf("Nothing new was taken from the repository: %s. What was verified last stays in force.", err))
+	}
+	self, ok := r.declared.Agents[r.agent.config.Agent]
+	if !ok {
+		return fmt.Errorf("environment %s declares no agent named %s", r.agent.config.Environment, r.agent.config.Agent)
+	}
+	r.self = self
+	r.agent.interval = max(timeOf(self.PollInterval), minInterval)
+	for _, name := range self.Scopes {
+		scope, ok := r.declared.Scopes[name]
+		if !ok {
+			return fmt.Errorf("the agent's document names scope %s, which environment %s does not declare", name, r.agent.config.Environment)
+		}
+		r.scopes = append(r.scopes, scope)
+	}
+	return r.readGrants(ctx)
+}
+
+// update reads the repository. Which channel to follow is in the agent's own
+// document, so a change of channel takes a second reading.
+func (a *Agent) update(ctx context.Context) (*repository.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	state, err := a.client.Update(ctx, a.now(), a.config.Environment, a.memory.Channel)
+	if err != nil {
+		return nil, err
+	}
+	self, ok := state.Agents[a.config.Agent]
+	if !ok || self.Channel == a.memory.Channel {
+		return state, nil
+	}
+	if state, err = a.client.Update(ctx, a.now(), a.config.Environment, self.Channel); err != nil {
+		return nil, err
+	}
+	a.memory.Channel = self.Channel
+	return state, nil
+}
+
+func (r *round) warn(summary, detail string) {
+	r.agent.log.Warn(summary, "detail", detail)
+	r.diags = append(r.diags, tfdiags.New(tfdiags.Warning, summary, detail)...)
+}
+
+// enrol claims the enrolment. Without the store an agent that is known goes on.
+func (r *round) enrol(ctx context.Context) error {
+	if !r.fresh {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	err := r.agent.enrol(ctx, r.self)
+	if r.agent.known && (errors.Is(err, objstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+		r.warn("Store not usable", fmt.Sprintf("The enrolment could not be checked: %s.", err))
+		return nil
+	}
+	return err
+}
+
+// lease makes sure that this agent is the one that writes. While the store is
+// away the lease last held stays valid: nobody else can take it without the store.
+func (r *round) lease(ctx context.Context) error {
+	a := r.agent
+	if !r.fresh {
+		if a.memory.Epoch == 0 {
+			return errors.New("the store is away and this agent has never held the lease")
+		}
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	held, err := a.acquire(ctx)
+	if errors.Is(err, objstore.ErrUnavailable) && a.memory.Epoch > 0 {
+		r.warn("Store not usable", fmt.Sprintf("The lease could not be checked: %s.", err))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	newEpoch := held.Epoch != a.memory.Epoch
+	a.lease = held
+	if newEpoch || !a.known {
+		if err := a.takeUpState(ctx); err != nil {
+			return err
+		}
+		if err := a.takeUpReceipts(ctx); err != nil {
+			return err
+		}
+		a.memory.Epoch, a.known = held.Epoch, true
+		return a.memory.save(a.config.DataDir)
+	}
+	return nil
+}
+
+// acquire takes the lease, from an earlier enrolment of the same agent too: its
+// key is void since the claim of the new generation.
+func (a *Agent) acquire(ctx context.Context) (*lease.Lease, error) {
+	held, err := lease.Acquire(ctx, a.store, a.config.Environment, a.holder(), a.now())
+	if !errors.Is(err, lease.ErrHeld) {
+		return held, err
+	}
+	current, ok, currentErr := lease.Current(ctx, a.store, a.config.Environment)
+	if currentErr != nil || !ok || agentOf(current.Holder) != a.config.Agent {
+		return nil, err
+	}
+	return lease.TakeOver(ctx, a.store, a.config.Environment, a.holder(), current, a.now())
+}
+
+// readGrants collects the grants in force. Without the store those known stay in
+// force until their end.
+func (r *round) readGrants(ctx context.Context) error {
+	a := r.agent
+	now := a.now()
+	if r.fresh {
+		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		grants, err := repository.Grants(ctx, a.store, a.config.Environment, r.declared.Policies, now)
+		if err == nil {
+			a.memory.Grants = openGrants(grants, r.declared.Policies)
+		} else {
+			r.warn("Grants not readable", fmt.Sprintf("Break-glass grants could not be read: %s. Those known stay in force until their end.", err))
+		}
+	}
+	for _, g := range a.memory.Grants {
+		if g.Until.After(now) {
+			r.grants = append(r.grants, g)
+		}
+	}
+	return nil
+}
+
+func openGrants(grants []control.Grant, policies map[string]control.BreakGlassPolicy) []guard.OpenGrant {
+	var out []guard.OpenGrant
+	for _, g := range grants {
+		if g.Phase != control.GrantOpen {
+			continue
+		}
+		policy := policies[g.Request.Policy]
+		out = append(out, guard.OpenGrant{ID: g.Request.ID, Policy: g.Request.Policy, Targets: g.Request.Targets, Until: g.Request.Until, After: policy.After, Scopes: policy.Scopes})
+	}
+	return out
+}

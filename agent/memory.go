@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/guard"
+)
+
+// memory is what an agent must remember between rounds and restarts.
+type memory struct {
+	Channel string `json:"channel"`
+	// Epoch is that of the lease last held.
+	Epoch int64 `json:"epoch"`
+	// Sequence and Previous are of the last receipt.
+	Sequence int64  `json:"sequence"`
+	Previous string `json:"previous"`
+	// Revision was planned without errors last.
+	Revision  string    `json:"revision"`
+	Converged time.Time `json:"converged,omitzero"`
+	Serial    uint64    `json:"serial"`
+	// StateEpoch and StateSerial name the state object that is known to be in the store.
+	StateEpoch  int64        `json:"state_epoch"`
+	StateSerial uint64       `json:"state_serial"`
+	Drift       guard.Memory `json:"drift,omitempty"`
+	// Told is the drift set that people were last told of.
+	Told string `json:"told,omitempty"`
+	// Grants are the grants that were in force when the store was last read.
+	Grants []guard.OpenGrant `json:"grants,omitempty"`
+}
+
+func memoryPath(dataDir string) string { return filepath.Join(dataDir, "memory.json") }
+
+// loadMemory reads the memory; ok is false if there is none yet.
+func loadMemory(dataDir string) (m memory, ok bool, err error) {
+	data, err := os.ReadFile(memoryPath(dataDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return memory{}, false, nil
+	}
+	if err != nil {
+		return memory{}, false, fmt.Errorf("read the agent's memory: %w", err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return memory{}, false, fmt.Errorf("read the agent's memory %s: %w", memoryPath(dataDir), err)
+	}
+	return m, true, nil
+}
+
+func (m memory) save(dataDir string) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the agent's memory: %w", err)
+	}
+	return writeFile(memoryPath(dataDir), data)
+}
+
+// writeFile replaces a file atomically and durably, readable by its owner only.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

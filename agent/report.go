@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// report records a round and tells the store and people of it. Nothing here may
+// stop the agent: what cannot be sent now waits on disk.
+func (r *round) report(ctx context.Context) {
+	a := r.agent
+	r.log()
+	if err := r.writeReceipt(); err != nil {
+		a.log.Error("receipt not written", "error", err)
+	}
+	sendCtx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"state", a.uploadState}, {"receipts", a.sendReceipts}, {"heartbeat", r.sendHeartbeat}} {
+		if a.memory.Epoch == 0 {
+			break // not enrolled, or never held the lease: nothing to say to the store
+		}
+		if err := step.run(sendCtx); err != nil {
+			a.log.Warn("not sent; it is kept and sent later", "what", step.name, "error", err)
+			break
+		}
+	}
+	if err := r.notify(ctx); err != nil {
+		a.log.Warn("people were not told; it is tried again next round", "error", err)
+	}
+	if err := a.memory.save(a.config.DataDir); err != nil {
+		a.log.Error("memory not saved", "error", err)
+	}
+}
+
+func (r *round) log() {
+	a := r.agent
+	for _, d := range r.diags {
+		if d.Severity == tfdiags.Error {
+			a.log.Error(d.Summary, "address", d.Address, "detail", d.Detail)
+		}
+	}
+	level := slog.LevelInfo
+	if r.outcome == control.OutcomeFailed || r.outcome == control.OutcomeRefused {
+		level = slog.LevelError
+	}
+	a.log.Log(context.Background(), level, "round ended", "outcome", r.outcome, "message", r.message, "revision", r.revisionDigest(),
+		"changes", len(r.changes), "drift", len(r.judged), "took", a.now().Sub(r.started).Round(time.Millisecond))
+}
+
+func (r *round) revisionDigest() string {
+	if r.revision != nil {
+		return r.revision.digest
+	}
+	return r.agent.memory.Revision
+}
+
+// driftItems lists the round's drift for receipts.
+func (r *round) driftItems() []control.DriftItem {
+	out := make([]control.DriftItem, 0, len(r.judged))
+	for _, j := range r.judged {
+		out = append(out, control.DriftItem{Address: j.Addr.String(), Attributes: j.Attributes, Deleted: j.Deleted, Decision: string(j.Decision), Since: j.Since})
+	}
+	return out
+}
+
+// standing counts the attributes and deleted objects whose drift stands.
+func (r *round) standing() int {
+	n := 0
+	for _, j := range r.judged {
+		if j.Decision != guard.Corrected {
+			n += max(len(j.Attributes), 1)
+		}
+	}
+	return n
+}
+
+// outbox holds receipts until the store has them.
+func (a *Agent) outbox() string { return filepath.Join(a.config.DataDir, "outbox") }
+
+// writeReceipt signs the round's receipt and puts it into the outbox.
+func (r *round) writeReceipt() error {
+	a := r.agent
+	if a.memory.Epoch == 0 {
+		return nil
+	}
+	items := r.driftItems()
+	receipt := control.Receipt{
+		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
+		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
+		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
+		Changes: r.changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Serial: a.memory.Serial, Problems: r.problems(),
+	}
+	signed, err := control.Sign(receipt, a.private)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.outbox(), 0o700); err != nil {
+		return fmt.Errorf("make outbox: %w", err)
+	}
+	name := filepath.Base(control.ReceiptKey(a.config.Environment, a.config.Agent, receipt.Epoch, receipt.Sequence))
+	if err := writeFile(filepath.Join(a.outbox(), name), signed); err != nil {
+		return err
+	}
+	a.memory.Sequence, a.memory.Previous = receipt.Sequence, control.ReceiptDigest(signed)
+	return a.memory.save(a.config.DataDir)
+}
+
+func (r *round) grantUses() []control.GrantUse {
+	var out []control.GrantUse
+	for _, g := range r.grants {
+		use := control.GrantUse{ID: g.ID, Policy: g.Policy, Until: g.Until}
+		for _, j := range r.judged {
+			if j.Grant == g.ID {
+				use.Held = append(use.Held, j.Addr.String())
+			}
+		}
+		out = append(out, use)
+	}
+	return out
+}
+
+// maxProblems bounds the problems of one receipt.
+const maxProblems = 100
+
+func (r *round) problems() []control.Problem {
+	var out []control.Problem
+	for _, d := range r.diags[:min(len(r.diags), maxProblems)] {
+		out = append(out, control.Problem{Severity: d.Severity.String(), Summary: d.Summary, Detail: firstLine(d.Detail), Address: d.Address})
+	}
+	return out
+}
+
+// sendReceipts uploads the outbox in order.
+func (a *Agent) sendReceipts(ctx context.Context) error {
+	entries, err := os.ReadDir(a.outbox())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list outbox: %w", err)
+	}
+	for _, entry := range entries { // names sort by epoch and sequence
+		path := filepath.Join(a.outbox(), entry.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read outbox: %w", err)
+		}
+		_, err = a.store.PutIfAbsent(ctx, control.ReceiptPrefix(a.config.Environment, a.config.Agent)+entry.Name(), data)
+		if err != nil && !errors.Is(err, objstore.ErrExist) {
+			return fmt.Errorf("upload receipt: %w", err)
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("empty outbox: %w", err)
+		}
+	}
+	return nil
+}
+
+// takeUpReceipts continues the chain after the newest receipt in the store.
+func (a *Agent) takeUpReceipts(ctx context.Context) error {
+	if a.known {
+		return nil
+	}
+	var keys []string
+	for info, err := range a.store.List(ctx, control.ReceiptPrefix(a.config.Environment, a.config.Agent)) {
+		if err != nil {
+			return fmt.Errorf("list receipts: %w", err)
+		}
+		keys = append(keys, info.Key)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	last := slices.Max(keys)
+	_, sequence, ok := control.ParseReceiptKey(last)
+	if !ok {
+		return fmt.Errorf("the store holds %s among the receipts", last)
+	}
+	object, err := a.store.Get(ctx, last, control.MaxDocument)
+	if err != nil {
+		return fmt.Errorf("read receipt: %w", err)
+	}
+	a.memory.Sequence, a.memory.Previous = sequence, control.ReceiptDigest(object.Data)
+	return nil
+}
+
+// sendHeartbeat overwrites the agent's latest word.
+func (r *round) sendHeartbeat(ctx context.Context) error {
+	a := r.agent
+	now := a.now().UTC()
+	signed, err := control.Sign(control.Heartbeat{
+		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Time: now, AgentVersion: Version,
+		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Revision,
+		Outcome: r.outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
+		Message: r.message, NextRound: now.Add(a.interval),
+	}, a.private)
+	if err != nil {
+		return err
+	}
+	_, err = a.store.Put(ctx, control.HeartbeatKey(a.config.Environment, a.config.Agent), signed)
+	return err
+}

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// round is one pass of the agent. Each step reads what earlier ones left here.
+type round struct {
+	agent   *Agent
+	started time.Time
+
+	// declared is what the environment says; fresh tells that it was verified in
+	// this round, not kept from an earlier one.
+	declared *repository.State
+	fresh    bool
+	self     control.Agent
+	scopes   []control.Scope
+	grants   []guard.OpenGrant
+	revision *loaded
+
+	plan     *plans.Plan
+	judged   []guard.Judged
+	ignored  []guard.Observation
+	approved guard.Approved
+	changes  []control.Change
+
+	outcome control.Outcome
+	message string
+	diags   tfdiags.Diagnostics
+}
+
+// Round does one round and reports it, whatever happens.
+func (a *Agent) Round(ctx context.Context) control.Outcome {
+	r := &round{agent: a, started: a.now().UTC()}
+	defer r.report(context.WithoutCancel(ctx))
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"fetch and verify", r.fetch},
+		{"enrol", r.enrol},
+		{"take lease", r.lease},
+		{"load", r.load},
+		{"recover", r.recover},
+		{"plan", r.makePlan},
+		{"guard", r.guard},
+		{"apply", r.apply},
+	} {
+		err := step.run(ctx)
+		if err == nil {
+			continue
+		}
+		r.fail(step.name, err)
+		return r.outcome
+	}
+	r.conclude()
+	return r.outcome
+}
+
+// errRefused ends a round in which the guard refused the plan.
+var errRefused = errors.New("the guard refused the plan")
+
+// fail ends a round early. Diagnostics inside err are kept one by one.
+func (r *round) fail(step string, err error) {
+	r.outcome = control.OutcomeFailed
+	if errors.Is(err, errRefused) {
+		r.outcome = control.OutcomeRefused
+	}
+	r.message = fmt.Sprintf("%s: %s", step, firstLine(err.Error()))
+	if !errors.Is(err, errRefused) {
+		r.diags = append(r.diags, tfdiags.FromError("Round failed: "+step, err)...)
+	}
+}
+
+// conclude sets the outcome of a round in which every step did its work.
+func (r *round) conclude() {
+	standing := 0
+	for _, j := range r.judged {
+		if j.Decision != guard.Corrected {
+			standing++
+		}
+	}
+	switch {
+	case standing > 0:
+		r.outcome = control.OutcomeDrifted
+		r.message = fmt.Sprintf("drift of %d objects stands", standing)
+	case len(r.changes) > 0:
+		r.outcome = control.OutcomeApplied
+	default:
+		r.outcome = control.OutcomeConverged
+	}
+	if r.outcome == control.OutcomeConverged || r.outcome == control.OutcomeApplied {
+		r.agent.memory.Converged = r.agent.now().UTC()
+	}
+	r.agent.memory.Revision = r.revision.digest
+}
+
+// maxMessage bounds a message in heartbeats and receipts, in bytes.
+const maxMessage = 500
+
+func firstLine(text string) string {
+	for i, c := range text {
+		if c == '\n' || i >= maxMessage {
+			return text[:i]
+		}
+	}
+	return text
+}
