@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	stopSharedS3()
+	removeBuilt()
 	os.Exit(code)
 }
 

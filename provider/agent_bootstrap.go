@@ -40,7 +40,7 @@ func publicHalf(token ed25519.PrivateKey) string {
 
 // machineKnown tells whether a plan knows all that the bootstrap depends on.
 func (m *agentModel) machineKnown() bool {
-	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.DataDir, m.JoinTokenSource, m.Download} {
+	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.DataDir, m.JoinTokenSource, m.Download, m.Slack} {
 		if value.IsUnknown() || hasUnknown(value) {
 			return false
 		}
@@ -65,14 +65,16 @@ func hasUnknown(value attr.Value) bool {
 func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagnostics {
 	var diags diag.Diagnostics
 	source := objectAs[sourceModel](ctx, m.JoinTokenSource, &diags)
+	slack := objectAs[slackModel](ctx, m.Slack, &diags)
 	program := objectAs[downloadModel](ctx, m.Download, &diags)
 	on := machine{
 		Repository: m.Repository.ValueString(), Environment: m.Environment.ValueString(), Agent: m.Name.ValueString(),
 		TrustedRoot: trustedRoot, DataDir: m.DataDir.ValueString(),
-		TokenSource: tokenSource{
+		TokenSource: secretSource{
 			File: source.File.ValueString(), Env: source.Env.ValueString(),
 			SSMParameter: source.SSMParameter.ValueString(), SecretsManager: source.SecretsManager.ValueString(),
 		},
+		Webhook:  secretSource{SSMParameter: slack.SSMParameter.ValueString(), SecretsManager: slack.SecretsManager.ValueString()},
 		Download: download{program.URL.ValueString(), program.SHA256.ValueString()},
 	}
 	bootstrap := bootstrapModel{AgentConfig: types.StringValue(agentConfig(on)), TrustedRoot: types.StringValue(trustedRoot)}

@@ -25,19 +25,21 @@ const (
 )
 
 // machine is all that the bootstrap depends on. It holds no secret: the join
-// token reaches the machine by another way, which tokenSource names.
+// token reaches the machine by another way, which TokenSource names.
 type machine struct {
 	Repository, Environment, Agent string
 	// TrustedRoot is the root that the agent believes without proof.
 	TrustedRoot string
 	DataDir     string
-	TokenSource tokenSource
+	TokenSource secretSource
+	// Webhook is where the agent finds its Slack webhook, zero without one.
+	Webhook secretSource
 	// Download is where to fetch the program from, zero if the image has it.
 	Download download
 }
 
-// tokenSource says where the agent finds its join token; exactly one field is set.
-type tokenSource struct{ File, Env, SSMParameter, SecretsManager string }
+// secretSource says where the agent finds a secret; one field is set at most.
+type secretSource struct{ File, Env, SSMParameter, SecretsManager string }
 
 // download is a program to fetch and its SHA-256 in hex.
 type download struct{ URL, SHA256 string }
@@ -59,7 +61,7 @@ func agentConfig(m machine) string {
 	return string(hclwrite.Format(file.Bytes()))
 }
 
-func (s tokenSource) named() (name, value string) {
+func (s secretSource) named() (name, value string) {
 	switch {
 	case s.Env != "":
 		return "env", s.Env

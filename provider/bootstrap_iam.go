@@ -23,9 +23,14 @@ type statement struct {
 	Condition map[string]map[string][]string `json:",omitempty"`
 }
 
+// createOnly holds for requests that create if absent. Receipts, claims, leases and
+// states can thereby not be rewritten, not even by an agent that was taken over.
+var createOnly = map[string]map[string][]string{"Null": {"s3:if-none-match": {"false"}}}
+
 // iamPolicy renders the least that the agent needs: it reads what is declared for
-// its environment and its channel, and writes its own part, the environment's
-// lease and its state. It deletes nothing. "" for stores that know no IAM.
+// its environment and its channel, and creates objects in its own part, the
+// environment's lease and its state. It overwrites its heartbeat and deletes old
+// states, and nothing else. "" for stores that know no IAM.
 func iamPolicy(m machine, channel string) (string, error) {
 	store, err := url.Parse(m.Repository)
 	if err != nil {
@@ -35,26 +40,31 @@ func iamPolicy(m machine, channel string) (string, error) {
 		return "", nil
 	}
 	b := newBucket(store)
-	environment, agent := m.Environment, m.Agent
+	own, lease, state := control.AgentPrefix(m.Environment, m.Agent), control.LeasePrefix(m.Environment), control.StatePrefix(m.Environment)
 	reads := []string{
-		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(environment), control.TargetsPrefix + "channels/" + channel + "/",
-		control.AgentPrefix(environment, agent), control.LeasePrefix(environment), control.StatePrefix(environment), control.GrantsPrefix(environment),
+		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
+		own, lease, state, control.GrantsPrefix(m.Environment),
 	}
-	writes := []string{control.AgentPrefix(environment, agent), control.LeasePrefix(environment), control.StatePrefix(environment)}
 	doc := policy{"2012-10-17", []statement{
-		{Sid: "ReadDeclared", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: b.objects(reads)},
-		{Sid: "WriteOwn", Effect: "Allow", Action: []string{"s3:PutObject"}, Resource: b.objects(writes)},
-		{
-			Sid: "ListDeclared", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: []string{b.arn},
-			Condition: map[string]map[string][]string{"StringLike": {"s3:prefix": b.prefixes(reads)}},
-		},
+		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),
+		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state)...),
+		allow("OverwriteHeartbeat", "s3:PutObject", b.arn+"/"+b.prefix+control.HeartbeatKey(m.Environment, m.Agent)),
+		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state)...),
+		allow("ListDeclared", "s3:ListBucket", b.arn),
 	}}
-	doc.Statement = append(doc.Statement, b.token(m.TokenSource)...)
+	doc.Statement[1].Condition = createOnly
+	doc.Statement[4].Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": b.prefixes(reads)}}
+	doc.Statement = append(doc.Statement, b.secret("ReadJoinToken", m.TokenSource)...)
+	doc.Statement = append(doc.Statement, b.secret("ReadWebhook", m.Webhook)...)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("rendering the IAM policy: %w", err)
 	}
 	return string(text) + "\n", nil
+}
+
+func allow(sid, action string, resources ...string) statement {
+	return statement{Sid: sid, Effect: "Allow", Action: []string{action}, Resource: resources}
 }
 
 // bucket is an S3 store as IAM names it.
@@ -80,7 +90,7 @@ func partition(region string) string {
 	return "aws"
 }
 
-func (b bucket) objects(keys []string) []string {
+func (b bucket) objects(keys ...string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
 		out[i] = b.arn + "/" + b.prefix + key + "*"
@@ -96,20 +106,17 @@ func (b bucket) prefixes(keys []string) []string {
 	return out
 }
 
-// token lets the agent read its join token where AWS keeps it.
-func (b bucket) token(source tokenSource) []statement {
-	allow := func(action, resource string) []statement {
-		return []statement{{Sid: "ReadJoinToken", Effect: "Allow", Action: []string{action}, Resource: []string{resource}}}
-	}
+// secret lets the agent read a secret where AWS keeps it.
+func (b bucket) secret(sid string, source secretSource) []statement {
 	switch {
 	case source.SSMParameter != "":
 		name := "/" + strings.TrimPrefix(source.SSMParameter, "/")
-		return allow("ssm:GetParameter", "arn:"+b.partition+":ssm:*:*:parameter"+name)
+		return []statement{allow(sid, "ssm:GetParameter", "arn:"+b.partition+":ssm:*:*:parameter"+name)}
 	case strings.HasPrefix(source.SecretsManager, "arn:"):
-		return allow("secretsmanager:GetSecretValue", source.SecretsManager)
+		return []statement{allow(sid, "secretsmanager:GetSecretValue", source.SecretsManager)}
 	case source.SecretsManager != "":
 		// Secrets Manager adds a hyphen and six characters to the name in the ARN.
-		return allow("secretsmanager:GetSecretValue", "arn:"+b.partition+":secretsmanager:*:*:secret:"+source.SecretsManager+"-??????")
+		return []statement{allow(sid, "secretsmanager:GetSecretValue", "arn:"+b.partition+":secretsmanager:*:*:secret:"+source.SecretsManager+"-??????")}
 	}
 	return nil
 }

@@ -67,7 +67,11 @@ func (r *repositoryResource) chooseKeys(ctx context.Context, plan *repositoryMod
 	if !r.session.keyUnknown {
 		c.own = keySet(r.session.keys.Public())
 	}
-	c.choose(plan.roles(ctx, &diags)).store(ctx, plan, &diags)
+	chosen := c.choose(plan.roles(ctx, &diags))
+	if !r.session.keyUnknown && len(r.session.keys) == 0 && chosen.lackKeys() {
+		return failure("choose the keys of", plan.URL.ValueString(), errNoKey)
+	}
+	chosen.store(ctx, plan, &diags)
 	return diags
 }
 

@@ -148,6 +148,14 @@ func (r roles) allKeys() types.Set {
 	return types.SetValueMust(types.StringType, keys)
 }
 
+// lackKeys tells whether a role has no keys, which happens where neither the
+// configuration names any nor the provider has its own.
+func (r roles) lackKeys() bool {
+	return slices.ContainsFunc(slices.Concat([]roleModel{r.root}, ordered(r.environments), ordered(r.channels)), func(role roleModel) bool {
+		return !role.Keys.IsUnknown() && len(role.Keys.Elements()) == 0
+	})
+}
+
 func ordered(m map[string]roleModel) []roleModel {
 	var out []roleModel
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -17,12 +17,22 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/plugin/plugintest"
 )
 
+// builtDir is where built has put the binary, "" if nothing was built.
+var builtDir string
+
+func removeBuilt() {
+	if builtDir != "" {
+		os.RemoveAll(builtDir)
+	}
+}
+
 // built is the folder of a mirror that holds the provider's real binary.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "towline-mirror-")
 	if err != nil {
 		return "", err
 	}
+	builtDir = dir
 	binary := filepath.Join(dir, "registry.terraform.io/towline/towline/0.0.1", runtime.GOOS+"_"+runtime.GOARCH, "terraform-provider-towline_v0.0.1")
 	output, err := exec.Command("go", "build", "-o", binary, "./cmd/terraform-provider-towline").CombinedOutput()
 	if err != nil {

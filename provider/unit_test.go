@@ -316,7 +316,7 @@ func TestCloudInitHoldsWhatTheMachineNeeds(t *testing.T) {
 func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	t.Parallel()
 	m := onS3()
-	m.TokenSource.SecretsManager = "towline/token"
+	m.TokenSource.SecretsManager, m.Webhook.SSMParameter = "towline/token", "slack"
 	text, err := iamPolicy(m, "stable")
 	if err != nil {
 		t.Fatal(err)
@@ -329,15 +329,22 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	allowed := map[string][]string{}
 	for _, statement := range got.Statement {
 		for _, action := range statement.Action {
+			if cmp.Equal(statement.Condition, createOnly) {
+				action += " if absent"
+			}
 			allowed[action] = append(allowed[action], statement.Resource...)
 		}
 	}
+	const own, lease, state = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/"
 	want := map[string][]string{
-		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*", objects + "environments/prod/agents/agent-1/*",
-			objects + "environments/prod/lease/*", objects + "environments/prod/state/*", objects + "environments/prod/grants/*"},
-		"s3:PutObject":                  {objects + "environments/prod/agents/agent-1/*", objects + "environments/prod/lease/*", objects + "environments/prod/state/*"},
+		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
+			own + "*", lease + "*", state + "*", objects + "environments/prod/grants/*"},
+		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*"},
+		"s3:PutObject":                  {own + "heartbeat.json"},
+		"s3:DeleteObject":               {state + "*"},
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},
 		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????"},
+		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack"},
 	}
 	if diff := cmp.Diff(want, allowed); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)
