@@ -64,7 +64,7 @@ type Agent struct {
 	// open are calls from before a crash that are not settled yet.
 	open []journal.Intent
 	// running is the revision that is loaded.
-	running *loaded
+	running  *loaded
 	interval time.Duration
 }
 
