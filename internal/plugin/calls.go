@@ -20,6 +20,7 @@ var capabilities = &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: tru
 type typed struct {
 	method, typeName string
 	schema           *providers.Schema
+	version          int64
 	block            *providers.Block
 	ty               cty.Type
 }
@@ -49,7 +50,10 @@ func (i *instance) typed(ctx context.Context, k kind, method, typeName string) (
 	case found.Invalid != nil:
 		return nil, append(diags, invalidSchema(found.Invalid)...)
 	}
-	return &typed{method: method, typeName: typeName, schema: schema, block: found.Block, ty: found.Block.ImpliedType()}, diags
+	return &typed{
+		method: method, typeName: typeName, schema: schema,
+		version: found.Version, block: found.Block, ty: found.Block.ImpliedType(),
+	}, diags
 }
 
 // encode encodes values of the type. Problems are collected in diags.

@@ -21,9 +21,11 @@ func (i *instance) failure(ctx context.Context, p *process, method string, err e
 	if ctx.Err() != nil {
 		wait = 0 // the call was given up, which says nothing about the process
 	}
-	if p.dead.Load() || broken(err) && p.exited(wait) {
+	// Whether a process of somebody else's still runs cannot be seen for certain.
+	foreign := p.cmd == nil && ctx.Err() == nil
+	if p.dead.Load() || broken(err) && (foreign || p.exited(wait)) {
 		p.dead.Store(true)
-		return crashed(method, p.stderr.last())
+		return crashed(method, p)
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded:
@@ -51,9 +53,12 @@ func broken(err error) bool {
 	return code == codes.Unavailable || code == codes.Canceled
 }
 
-func crashed(method, stderr string) tfdiags.Diagnostics {
-	detail := fmt.Sprintf("The provider's process ended during the %s call. This is a bug of the provider, or something stopped the process, such as a lack of memory. The provider is started again for the next call.", method)
-	return tfdiags.New(tfdiags.Error, "Plugin did not respond", detail+lastWords(stderr))
+func crashed(method string, p *process) tfdiags.Diagnostics {
+	detail := fmt.Sprintf("The provider's process ended during the %s call. This is a bug of the provider, or something stopped the process, such as a lack of memory.", method)
+	if p.cmd != nil {
+		detail += " The provider is started again for the next call." + lastWords(p.stderr.last())
+	}
+	return tfdiags.New(tfdiags.Error, "Plugin did not respond", detail)
 }
 
 func lastWords(stderr string) string {

@@ -142,7 +142,7 @@ func TestAnswersThatAreRight(t *testing.T) {
 		t.Parallel()
 		resp := p.MoveResourceState(t.Context(), providers.MoveResourceStateRequest{
 			TargetType: "fault_object", SourceProvider: "registry.terraform.io/a/b", SourceType: "b_old", SourcePrivate: []byte("p"),
-			SourceJSON: []byte(`{"id":"1","name":"n","fault":null,"size":null,"secret":null,"config":null,"items":null,"more":1}`),
+			SourceJSON: []byte(`{"id":"1","name":"n","fault":null,"size":null,"secret":null,"config":null,"pin":null,"items":null,"more":1}`),
 		})
 		mustPass(t, resp.Diagnostics)
 		if got := resp.TargetState.GetAttr("config").AsString(); got != "registry.terraform.io/a/b b_old" || string(resp.TargetPrivate) != "p" {
@@ -353,7 +353,7 @@ func TestStartIsGivenUp(t *testing.T) {
 
 func TestBadSchemas(t *testing.T) {
 	t.Parallel()
-	p := startFault(t, noOptions)
+	p := start(t, script(t, "FAULT_SCHEMA=type"))
 	schema, diags := p.Schema(t.Context())
 	mustPass(t, diags)
 	if got := schema.ResourceTypes.Get("fault_schema"); got == nil || got.Invalid == nil {
@@ -361,10 +361,11 @@ func TestBadSchemas(t *testing.T) {
 	}
 	only(t, p.ValidateResourceConfig(t.Context(), "fault_schema", cty.EmptyObjectVal), "Invalid provider schema", "id: must be optional")
 	only(t, p.ValidateResourceConfig(t.Context(), "fault_missing", cty.EmptyObjectVal), "Invalid resource type", "fault_missing")
+	configure(t, p, vals{})
 	imported := p.ImportResourceState(t.Context(), providers.ImportResourceStateRequest{TypeName: "fault_object", ID: "other-type"})
 	only(t, imported.Diagnostics, "Invalid resource type", "fault_missing")
 
-	_, diags = start(t, script(t, "FAULT_SCHEMA=1")).Schema(t.Context())
+	_, diags = start(t, script(t, "FAULT_SCHEMA=refuse")).Schema(t.Context())
 	only(t, diags, "No schema today", "")
 }
 

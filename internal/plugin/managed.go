@@ -20,10 +20,16 @@ func (i *instance) UpgradeResourceState(ctx context.Context, req providers.Upgra
 	if diags.HasErrors() {
 		return providers.UpgradeResourceStateResponse{Diagnostics: diags}
 	}
+	stored := req.RawJSON
+	if req.Version == t.version {
+		// Providers upgrade between versions; within one, what has left the schema
+		// must not reach them, since some refuse it.
+		stored = providers.StripRemovedAttributes(stored, t.ty)
+	}
 	answer, moreDiags := call(ctx, i, method, func(ctx context.Context, c tfplugin6.ProviderClient) (*tfplugin6.UpgradeResourceState_Response, error) {
 		return c.UpgradeResourceState(ctx, &tfplugin6.UpgradeResourceState_Request{
 			TypeName: req.TypeName, Version: req.Version,
-			RawState: &tfplugin6.RawState{Json: req.RawJSON, Flatmap: req.RawFlatmap},
+			RawState: &tfplugin6.RawState{Json: stored, Flatmap: req.RawFlatmap},
 		})
 	})
 	resp.Diagnostics = append(append(diags, moreDiags...), toDiagnostics(answer.GetDiagnostics())...)

@@ -109,6 +109,13 @@ func TestProto5Others(t *testing.T) {
 	if got := upgraded.UpgradedState.GetAttr("name").AsString(); got != "old" {
 		t.Errorf("name = %s after the upgrade", got)
 	}
+	current := p.UpgradeResourceState(t.Context(), providers.UpgradeResourceStateRequest{
+		TypeName: "v5_thing", Version: 2, RawJSON: []byte(`{"id":"1","name":"n","left_the_schema":[1],"note":null,"secret":null,"anything":null,"rule":[]}`),
+	})
+	mustPass(t, current.Diagnostics)
+	if got := current.UpgradedState.GetAttr("name").AsString(); got != "n" {
+		t.Errorf("name = %s", got)
+	}
 	imported := p.ImportResourceState(t.Context(), providers.ImportResourceStateRequest{TypeName: "v5_thing", ID: "i-1"})
 	mustPass(t, imported.Diagnostics)
 	if len(imported.Imported) != 1 || imported.Imported[0].State.GetAttr("id").AsString() != "i-1" || string(imported.Imported[0].Private) != "imported" {

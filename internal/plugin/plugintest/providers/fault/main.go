@@ -23,7 +23,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "fault: told to fail at the start")
 		os.Exit(7)
 	}
-	if err := tf6server.Serve("registry.terraform.io/towline/fault", func() tfprotov6.ProviderServer { return &server{} }); err != nil {
+	var opts []tf6server.ServeOpt
+	if os.Getenv("FAULT_DEBUG") != "" {
+		opts = append(opts, tf6server.WithManagedDebug())
+	}
+	if err := tf6server.Serve("registry.terraform.io/towline/fault", func() tfprotov6.ProviderServer { return &server{} }, opts...); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -31,10 +35,10 @@ func main() {
 var (
 	objectType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{
 		"id": tftypes.String, "name": tftypes.String, "fault": tftypes.String, "size": tftypes.Number, "secret": tftypes.String,
-		"config": tftypes.String,
-		"items":  tftypes.List{ElementType: itemType},
+		"config": tftypes.String, "pin": tftypes.String,
+		"items": tftypes.List{ElementType: itemType},
 	}}
-	itemType   = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"key": tftypes.String, "value": tftypes.String}}
+	itemType   = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"key": tftypes.String, "value": tftypes.String, "pin": tftypes.String}}
 	configType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"region": tftypes.String}}
 	tokenType  = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"name": tftypes.String, "token": tftypes.String}}
 )
@@ -55,13 +59,15 @@ func optional(a *tfprotov6.SchemaAttribute) { a.Optional = true }
 func required(a *tfprotov6.SchemaAttribute) { a.Required = true }
 func computed(a *tfprotov6.SchemaAttribute) { a.Computed = true }
 
+func sensitive(a *tfprotov6.SchemaAttribute) { a.Optional, a.Sensitive = true, true }
+
 func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	object := &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{
-		str("id", computed), str("name", required), str("fault", optional), str("config", computed),
+		str("id", computed), str("name", required), str("fault", optional), str("config", computed), str("pin", sensitive),
 		{Name: "size", Type: tftypes.Number, Optional: true, Computed: true},
 		str("secret", func(a *tfprotov6.SchemaAttribute) { a.Optional, a.WriteOnly, a.Sensitive = true, true, true }),
 		{Name: "items", Optional: true, NestedType: &tfprotov6.SchemaObject{
-			Nesting: tfprotov6.SchemaObjectNestingModeList, Attributes: []*tfprotov6.SchemaAttribute{str("key", required), str("value", computed)},
+			Nesting: tfprotov6.SchemaObjectNestingModeList, Attributes: []*tfprotov6.SchemaAttribute{str("key", required), str("value", computed), str("pin", sensitive)},
 		}},
 	}}
 	resp := &tfprotov6.GetProviderSchemaResponse{
@@ -70,7 +76,6 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 		ProviderMeta:       &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{str("module", optional)}}},
 		ResourceSchemas: map[string]*tfprotov6.Schema{
 			"fault_object": {Block: object},
-			"fault_schema": {Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{str("id", func(*tfprotov6.SchemaAttribute) {})}}},
 		},
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{
 			"fault_token": {Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{str("name", required), str("token", computed)}}},
@@ -81,9 +86,14 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 			Return:            &tfprotov6.FunctionReturn{Type: tftypes.String},
 		}},
 	}
-	if os.Getenv("FAULT_SCHEMA") != "" {
+	switch os.Getenv("FAULT_SCHEMA") {
+	case "refuse":
 		resp.Provider = nil
 		resp.Diagnostics = []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityError, Summary: "No schema today"}}
+	case "type": // a type whose attribute can neither be set nor computed
+		resp.ResourceSchemas["fault_schema"] = &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{
+			Attributes: []*tfprotov6.SchemaAttribute{str("id", func(*tfprotov6.SchemaAttribute) {})},
+		}}
 	}
 	return resp, nil
 }
@@ -146,6 +156,9 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 		if text(planned, name) == "" {
 			planned = with(planned, name, tftypes.NewValue(tftypes.String, tftypes.UnknownValue))
 		}
+	}
+	if unset(planned, "size") {
+		planned = with(planned, "size", tftypes.NewValue(tftypes.Number, tftypes.UnknownValue))
 	}
 	dv, err := tfprotov6.NewDynamicValue(objectType, planned)
 	if err != nil {
@@ -297,7 +310,7 @@ func commit(ctx context.Context, call string, dv *tfprotov6.DynamicValue) (*tfpr
 func damaged(fault string, v tftypes.Value) (*tfprotov6.DynamicValue, error) {
 	switch fault {
 	case "json":
-		return &tfprotov6.DynamicValue{JSON: []byte(`{"id":"j","name":"json","fault":null,"size":1,"secret":null,"config":null,"items":[{"key":"k","value":null}]}`)}, nil
+		return &tfprotov6.DynamicValue{JSON: []byte(`{"id":"j","name":"json","fault":null,"size":1,"secret":null,"config":null,"pin":null,"items":[{"key":"k","value":null,"pin":null}]}`)}, nil
 	case "bad-json":
 		return &tfprotov6.DynamicValue{JSON: []byte(`{"id":`)}, nil
 	case "type":
