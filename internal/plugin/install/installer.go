@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/lockfile"
@@ -109,8 +110,7 @@ func (i *Installation) installOne(ctx context.Context, addr addrs.Provider, cons
 	out := Installed{Addr: addr, Reused: reuse}
 	if reuse && i.present(addr, locked) {
 		out.Version, out.Present = locked.Version, true
-		lock, err := i.newLock(addr, locked.Version, constraints, locked)
-		return out, lock, installFailed(addr, locked.Version, err)
+		return out, lockfile.Lock{Version: locked.Version, Constraints: constraints, Hashes: locked.Hashes}, nil
 	}
 	wanted := constraints
 	if reuse {
@@ -124,17 +124,16 @@ func (i *Installation) installOne(ctx context.Context, addr addrs.Provider, cons
 	if locked.Version != chosen.version {
 		locked = lockfile.Lock{}
 	}
-	if err := i.deploy(ctx, addr, chosen, locked.Hashes); err != nil {
+	hash, err := i.deploy(ctx, addr, chosen, locked.Hashes)
+	if err != nil {
 		return Installed{}, lockfile.Lock{}, installFailed(addr, chosen.version, err)
 	}
-	lock, err := i.newLock(addr, chosen.version, constraints, locked)
-	return out, lock, installFailed(addr, chosen.version, err)
+	// Hashes that were locked for the same version stay: they may be those of other platforms.
+	hashes := append(slices.Clone(locked.Hashes), hash)
+	return out, lockfile.Lock{Version: chosen.version, Constraints: constraints, Hashes: hashes}, nil
 }
 
 func installFailed(addr addrs.Provider, v version.Version, err error) tfdiags.Diagnostics {
-	if err == nil {
-		return nil
-	}
 	return tfdiags.New(tfdiags.Error, "Failed to install provider", fmt.Sprintf("The provider %s %s could not be installed: %s.", addr, v, err))
 }
 
@@ -182,61 +181,62 @@ func (i *Installation) choose(ctx context.Context, addr addrs.Provider, constrai
 }
 
 // deploy puts a package where the working directory expects it, after checking
-// it against what is locked.
-func (i *Installation) deploy(ctx context.Context, addr addrs.Provider, chosen offer, locked []string) error {
+// it against what is locked, and returns its h1 hash.
+func (i *Installation) deploy(ctx context.Context, addr addrs.Provider, chosen offer, locked []string) (string, error) {
 	found, err := chosen.from.fetch(ctx, addr, chosen.version)
 	if err != nil {
-		return err
+		return "", err
 	}
 	target := packageDir(i.providersDir(), addr, chosen.version)
 	if !found.packed {
 		hash, err := hashDir(found.path)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if !matches(locked, hash) {
-			return errMismatch
+			return "", errMismatch
 		}
-		return link(found.path, target)
+		return hash, link(found.path, target)
 	}
-	if i.cacheDir != "" {
-		cached := packageDir(i.cacheDir, addr, chosen.version)
-		if err := unpackChecked(found.path, cached, locked); err != nil {
-			return err
-		}
-		return link(cached, target)
+	if i.cacheDir == "" {
+		return unpackChecked(found.path, target, locked)
 	}
-	return unpackChecked(found.path, target, locked)
+	cached := packageDir(i.cacheDir, addr, chosen.version)
+	hash, err := unpackChecked(found.path, cached, locked)
+	if err != nil {
+		return "", err
+	}
+	return hash, link(cached, target)
 }
 
 var errMismatch = errors.New("the package does not match any of the checksums recorded in the dependency lock file; it may have been changed, or the recorded checksums may be those of other platforms")
 
 // unpackChecked unpacks an archive next to its target, checks it, and then
-// moves it there, so that a target is always complete.
-func unpackChecked(archive, target string, locked []string) error {
+// moves it there, so that a target is always complete. It returns the h1 hash.
+func unpackChecked(archive, target string, locked []string) (hash string, err error) {
 	packed, err := hashZip(archive)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // as Terraform makes it
-		return fmt.Errorf("cannot make room for the provider package: %w", err)
+		return "", fmt.Errorf("cannot make room for the provider package: %w", err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(target), ".unpack-*")
 	if err != nil {
-		return fmt.Errorf("cannot make room for the provider package: %w", err)
+		return "", fmt.Errorf("cannot make room for the provider package: %w", err)
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // it is gone if all went well
 	if err := unpack(archive, temp); err != nil {
-		return err
+		return "", err
 	}
-	unpacked, err := hashDir(temp)
+	hash, err = hashDir(temp)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if !matches(locked, packed, unpacked) {
-		return errMismatch
+	if !matches(locked, packed, hash) {
+		return "", errMismatch
 	}
-	return errors.Join(os.Chmod(temp, 0o755), replace(temp, target)) //nolint:gosec // as Terraform makes it
+	return hash, errors.Join(os.Chmod(temp, 0o755), replace(temp, target)) //nolint:gosec // as Terraform makes it
 }
 
 // link makes target a symbolic link to a package, or a copy where links are not possible.
@@ -276,14 +276,4 @@ func replace(fresh, target string) error {
 		return fmt.Errorf("cannot place the provider package: %w", err)
 	}
 	return nil
-}
-
-// newLock returns the lock of an installed package. Hashes that were locked for
-// the same version stay, since they may be those of other platforms.
-func (i *Installation) newLock(addr addrs.Provider, v version.Version, constraints version.Constraints, old lockfile.Lock) (lockfile.Lock, error) {
-	hash, err := hashDir(packageDir(i.providersDir(), addr, v))
-	if err != nil {
-		return lockfile.Lock{}, err
-	}
-	return lockfile.Lock{Version: v, Constraints: constraints, Hashes: append(old.Hashes[:len(old.Hashes):len(old.Hashes)], hash)}, nil
 }
