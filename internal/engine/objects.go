@@ -114,21 +114,26 @@ func readObject(ctx context.Context, client providers.Interface, addr addrs.Reso
 		return obj, resp.Diagnostics
 	}
 	val := resp.NewState
+	encoded := resp.Encoded
 	if !resp.Unchanged {
-		val = objchange.NormalizeObjectFromLegacySDK(val, schema.Block)
+		normal := objchange.NormalizeObjectFromLegacySDK(val, schema.Block)
+		if !normal.RawEquals(val) {
+			encoded = nil // the bytes are of another value now
+		}
+		val = normal
 	}
 	if !val.IsWhollyKnown() {
 		return nil, append(resp.Diagnostics, tfdiags.New(tfdiags.Error, "Provider produced invalid object",
 			fmt.Sprintf("The provider returned an object with unknown values when it read %s. This is a bug in the provider; report it to its developers.", addr))...)
 	}
 	if val.RawEquals(prior.Value) {
-		obj.SetDecoded(&states.Decoded{Value: prior.Value, Encoded: resp.Encoded})
+		obj.SetDecoded(&states.Decoded{Value: prior.Value, Encoded: encoded})
 		if samePrivate {
 			return obj, resp.Diagnostics
 		}
 		val = prior.Value
 	}
-	out, err := newObject(schema, val, resp.Encoded, objectMeta{
+	out, err := newObject(schema, val, encoded, objectMeta{
 		sensitive: obj.Sensitive, private: resp.Private, dependencies: obj.Dependencies,
 		tainted: obj.Tainted, createFirst: obj.CreateBeforeDestroy,
 	})

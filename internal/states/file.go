@@ -248,7 +248,7 @@ func toFileInstance(key addrs.InstanceKey, deposed string, obj *Object) (fileIns
 	if obj.Tainted {
 		out.Status = "tainted"
 	}
-	paths, err := encodePaths(obj.Sensitive)
+	paths, err := EncodePaths(obj.Sensitive)
 	out.SensitiveAttributes = paths
 	return out, err
 }
@@ -264,7 +264,8 @@ type fileIndex struct {
 	Type  json.RawMessage `json:"type"`
 }
 
-func encodePaths(paths []cty.Path) (json.RawMessage, error) {
+// EncodePaths encodes paths as sensitive_attributes in a state file.
+func EncodePaths(paths []cty.Path) (json.RawMessage, error) {
 	out := make([][]fileStep, 0, len(paths))
 	for _, path := range paths {
 		steps := make([]fileStep, 0, len(path))
@@ -301,7 +302,8 @@ func encodeStep(step cty.PathStep) (fileStep, error) {
 	}
 }
 
-func decodePaths(raw json.RawMessage) ([]cty.Path, error) {
+// DecodePaths decodes what [EncodePaths] returned.
+func DecodePaths(raw json.RawMessage) ([]cty.Path, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -367,7 +369,7 @@ func DecodeObject(data []byte) (*Object, error) {
 }
 
 func (in *fileInstanceV4) object() (*Object, error) {
-	sensitive, err := decodePaths(in.SensitiveAttributes)
+	sensitive, err := DecodePaths(in.SensitiveAttributes)
 	if err != nil {
 		return nil, fmt.Errorf("decode sensitive attributes: %w", err)
 	}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plugin"
+	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+	"github.com/towline/terraform-provider-towline/internal/workdir"
+)
+
+// workspace is the working directory of a mirrored verb, ready to plan and apply.
+type workspace struct {
+	config    *configs.Config
+	variables map[string]cty.Value
+	pool      *plugin.Pool
+	engine    *engine.Engine
+}
+
+// openWorkspace loads the configuration in the current directory and prepares
+// the providers that init installed.
+func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdiags.Diagnostics) {
+	config, diags := configs.Load(".")
+	a.sources = config.Sources
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	installation, moreDiags := install.Open(".", cliconfig.OSEnvironment())
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	diags = append(diags, installation.Check(config.ProviderRequirements())...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{})}
+	w.engine = engine.New(engine.Options{Providers: w.pool, Parallelism: parallelism, Hook: hook})
+	return w, diags
+}
+
+// collect gathers the values of the root module's variables.
+func (w *workspace) collect(given []configs.VariableOption) tfdiags.Diagnostics {
+	values, diags := configs.CollectVariables(w.config.Module, configs.VariableSources{Dir: ".", Environ: os.Environ(), Given: given})
+	w.variables = values
+	return diags
+}
+
+func (w *workspace) close() error { return errors.Join(w.engine.Close(), w.pool.Close()) }
+
+// checkBackend refuses backends that this version does not work with, rather
+// than keeping state in the wrong place.
+func (w *workspace) checkBackend() tfdiags.Diagnostics {
+	b := w.config.Module.Backend
+	if b == nil || b.Type == "local" {
+		return nil
+	}
+	return tfdiags.At(b.Range, "Unsupported backend",
+		fmt.Sprintf("The configuration keeps its state in the backend %q, with which this version of towline does not work yet. Nothing was read or written. Use the local backend, or run this configuration in an agent, which keeps state in the repository's store.", b.Type))
+}
+
+// inputFlags are the flags of verbs that plan.
+type inputFlags struct {
+	given       []configs.VariableOption
+	targets     []string
+	replace     []string
+	state       string
+	parallelism int
+	refresh     bool
+	input       bool
+	lock        bool
+	noColor     bool
+}
+
+// register adds the flags to a set.
+func (f *inputFlags) register(flags *flag.FlagSet) {
+	flags.Func("var", "set a variable of the root module, as `name=value`; may be repeated", func(text string) error {
+		f.given = append(f.given, configs.VariableOption{Assignment: text})
+		return nil
+	})
+	flags.Func("var-file", "read variables from a `file`; may be repeated", func(path string) error {
+		f.given = append(f.given, configs.VariableOption{File: path})
+		return nil
+	})
+	flags.Func("target", "plan only this `address` and what it needs; may be repeated", func(text string) error {
+		f.targets = append(f.targets, text)
+		return nil
+	})
+	flags.Func("replace", "replace the object at this `address`; may be repeated", func(text string) error {
+		f.replace = append(f.replace, text)
+		return nil
+	})
+	flags.StringVar(&f.state, "state", workdir.DefaultStateFile, "path of the state file")
+	flags.IntVar(&f.parallelism, "parallelism", engine.DefaultParallelism, "concurrent calls to one provider configuration")
+	flags.BoolVar(&f.refresh, "refresh", true, "read the real objects before planning")
+	flags.BoolVar(&f.input, "input", true, "ask for what is missing")
+	flags.BoolVar(&f.lock, "lock", true, "lock the state; kept for compatibility, the state is always locked")
+	flags.BoolVar(&f.noColor, "no-color", false, "no colours in the output")
+}
+
+// planOptions turns the flags into the engine's options.
+func (f *inputFlags) planOptions(variables map[string]cty.Value) (engine.PlanOptions, tfdiags.Diagnostics) {
+	opts := engine.PlanOptions{Variables: variables, SkipRefresh: !f.refresh}
+	var diags tfdiags.Diagnostics
+	for _, text := range f.targets {
+		target, moreDiags := addrs.ParseTarget(text)
+		diags = append(diags, moreDiags...)
+		opts.Targets = append(opts.Targets, target)
+	}
+	for _, text := range f.replace {
+		addr, moreDiags := addrs.ParseResourceInstance(text)
+		diags = append(diags, moreDiags...)
+		opts.ForceReplace = append(opts.ForceReplace, addr)
+	}
+	return opts, diags
+}
+
+// apply takes the flags that change how the program speaks.
+func (f *inputFlags) apply(a *app) {
+	if f.noColor {
+		a.color = false
+	}
+}
+
+// refuseArguments reports arguments of a verb that takes none.
+func (a *app) refuseArguments(verb string, args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	a.fail("Too many command line arguments", fmt.Errorf("\"towline %s\" takes no argument, but got %s; to work in another directory use -chdir=DIR before the verb", verb, strings.Join(args, " ")))
+	return true
+}
+
+// ask puts a yes-or-no question to the person at the terminal.
+func (a *app) ask(_ context.Context, question string) (bool, error) {
+	a.printf("%s\n\n  Only 'yes' will be accepted to approve.\n\n  Enter a value: ", question)
+	var answer string
+	if _, err := fmt.Fscanln(a.stdin, &answer); err != nil {
+		return false, fmt.Errorf("no answer could be read: %w; use -auto-approve to go on without one", err)
+	}
+	a.printf("\n")
+	return answer == "yes", nil
+}
