@@ -95,7 +95,7 @@ func TestJoinTokenIsOneForAnIssueAndAnotherForAnyOther(t *testing.T) {
 		return tokenText(out)
 	}
 	same := func(*issue) {}
-	if token(key, same) != token(key, same) {
+	if first, again := token(key, same), token(key, same); first != again {
 		t.Error("one issue has two tokens")
 	}
 	seen := map[string]string{token(key, same): "itself"}

@@ -18,7 +18,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func testKey(name string) (ed25519.PublicKey, ed25519.PrivateKey) {
 	seed := sha256.Sum256([]byte(name))
 	key := ed25519.NewKeyFromSeed(seed[:])
-	return key.Public().(ed25519.PublicKey), key
+	public, _ := key.Public().(ed25519.PublicKey)
+	return public, key
 }
 
 func validAgent() Agent {

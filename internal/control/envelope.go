@@ -98,7 +98,8 @@ func (s signer) KeyID() (string, error) {
 	if len(s.key) != ed25519.PrivateKeySize {
 		return "", errors.New("the private key has a wrong size")
 	}
-	return KeyID(s.key.Public().(ed25519.PublicKey)), nil
+	public, _ := s.key.Public().(ed25519.PublicKey) // a private key's other half has no other type
+	return KeyID(public), nil
 }
 
 type verifier struct{ key ed25519.PublicKey }

@@ -244,7 +244,7 @@ func (s *Scheduler) startReady(ctx context.Context) bool {
 	started := false
 	for class := range s.ready {
 		for len(s.ready[class]) > 0 && (s.limits[class] < 1 || s.running[class] < s.limits[class]) {
-			n := heap.Pop(&s.ready[class]).(*Node)
+			n := s.ready[class].next()
 			s.running[class]++
 			go s.work(ctx, n)
 			started = true
@@ -257,7 +257,7 @@ func (s *Scheduler) startReady(ctx context.Context) bool {
 func (s *Scheduler) skipReady() {
 	for class := range s.ready {
 		for len(s.ready[class]) > 0 {
-			n := heap.Pop(&s.ready[class]).(*Node)
+			n := s.ready[class].next()
 			s.active--
 			n.status = Skipped
 			for _, d := range s.end(n) {
@@ -300,7 +300,7 @@ func (s *Scheduler) finish(n *Node, class Class, next *Step, ok bool) *Node {
 	}
 	var follow *Node
 	if !s.stopped && len(s.ready[class]) > 0 && (s.limits[class] < 1 || s.running[class] <= s.limits[class]) {
-		follow = heap.Pop(&s.ready[class]).(*Node)
+		follow = s.ready[class].next()
 	} else {
 		s.running[class]--
 	}
@@ -331,7 +331,20 @@ func (q queue) Less(i, j int) bool {
 	return q[i].seq < q[j].seq
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(*Node)) }
+
+// next takes the node out that is to start first. The heap holds nothing but nodes.
+func (q *queue) next() *Node {
+	n, _ := heap.Pop(q).(*Node)
+	return n
+}
+
+// Push implements heap.Interface.
+func (q *queue) Push(x any) {
+	n, _ := x.(*Node)
+	*q = append(*q, n)
+}
+
+// Pop implements heap.Interface.
 func (q *queue) Pop() any {
 	old := *q
 	n := old[len(old)-1]

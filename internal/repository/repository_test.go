@@ -141,7 +141,7 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("PutDocuments of an edit = %t, %v", changed, err)
 	}
 	got, err := r.Document(t.Context(), edited.Ref())
-	if err != nil || got.(control.Scope).Drift.Mode != control.DriftEnforce {
+	if now, ok := got.(control.Scope); err != nil || !ok || now.Drift.Mode != control.DriftEnforce {
 		t.Errorf("Document = %+v, %v", got, err)
 	}
 	if changed, err := r.RemoveDocuments(t.Context(), s, edited.Ref()); !changed || err != nil {

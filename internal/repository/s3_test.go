@@ -12,6 +12,8 @@ import (
 
 // TestOnS3 has publishers race and an agent read on a real S3 server. It sets the
 // process's environment and so is not parallel.
+//
+//nolint:paralleltest // see above
 func TestOnS3(t *testing.T) {
 	server, err := versitygw.Start(t.Context(), t.TempDir())
 	if err != nil {

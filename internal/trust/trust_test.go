@@ -350,7 +350,7 @@ func TestOrder(t *testing.T) {
 		"role first":     func(v *Verifier) error { return v.Role(EnvironmentRole("prod"), p.roles[EnvironmentRole("prod")]) },
 		"root after timestamp": func(v *Verifier) error {
 			if err := v.Timestamp(p.timestamp); err != nil {
-				return nil
+				return fmt.Errorf("timestamp: %v", err) // not the refusal that is expected
 			}
 			return v.AddRoot(p.must(p.signing.Root(2, p.top, &p.top.Root)))
 		},

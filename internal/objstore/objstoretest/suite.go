@@ -227,7 +227,10 @@ func testListStops(t *testing.T, store objstore.Store) {
 		must(store.Put(ctx, key, nil))(t)
 	}
 	count := 0
-	for range store.List(ctx, "") {
+	for _, err := range store.List(ctx, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
 		count++
 		if count == 2 {
 			break

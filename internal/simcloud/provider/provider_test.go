@@ -353,7 +353,7 @@ func TestImportIdentifier(t *testing.T) {
 		resource.TestStep{Config: c.with(web)},
 		resource.TestStep{
 			ResourceName: "simcloud_deployment.web", ImportState: true, ImportStateId: "prod/shop",
-			ExpectError: regexp.MustCompile("Write\\s+ENVIRONMENT/SERVICE/NAME"),
+			ExpectError: regexp.MustCompile(`Write\s+ENVIRONMENT/SERVICE/NAME`),
 		},
 		resource.TestStep{
 			ResourceName: "simcloud_deployment.web", ImportState: true, ImportStateId: "prod/shop/absent",

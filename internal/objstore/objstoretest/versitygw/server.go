@@ -79,7 +79,7 @@ func startOnce(ctx context.Context, binary, dir string) (*Server, error) {
 		return nil, err
 	}
 	go func() {
-		s.process.Wait()
+		_ = s.process.Wait() // it is killed, so that its status says nothing
 		close(s.ended)
 	}()
 	if err := s.waitReady(ctx); err != nil {
@@ -115,7 +115,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 
 // Stop ends the server and waits until it is gone. A second call does nothing.
 func (s *Server) Stop() {
-	s.process.Process.Kill()
+	_ = s.process.Process.Kill() // fails only if the server is gone already
 	<-s.ended
 }
 
