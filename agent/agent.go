@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/journal"
@@ -26,7 +27,7 @@ import (
 
 // Providers finds the Terraform providers of a revision that lies in dir. The
 // closer ends what was started.
-type Providers func(dir string) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics)
+type Providers func(dir string, config *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics)
 
 // Options are an agent's surroundings.
 type Options struct {

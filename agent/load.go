@@ -93,7 +93,7 @@ func (a *Agent) loadRevision(ctx context.Context, revision repository.Revision) 
 		next.engine, next.providers = a.running.engine, a.running.providers
 		return next, nil
 	}
-	source, closer, diags := a.providers(dir)
+	source, closer, diags := a.providers(dir, config)
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/bundle"
+	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
@@ -234,7 +235,7 @@ func (w *world) start() error {
 	w.stop()
 	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
 		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Providers: func(string) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Providers: func(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 		return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
 	}})
 	w.agent = a

@@ -155,3 +155,6 @@ func objectID(v cty.Value) string {
 	}
 	return id.AsString()
 }
+
+// SetHook changes who is told of the next operations.
+func (e *Engine) SetHook(hook Hook) { e.hook = hook }

@@ -152,6 +152,21 @@ func (s *State) Save(state *states.State) error {
 	return s.Journal.Reset()
 }
 
+// Keep writes the state with the journal's results and leaves only the given
+// intents open.
+func (s *State) Keep(open []journal.Intent) error {
+	if err := s.Save(s.State); err != nil {
+		return err
+	}
+	for _, intent := range open {
+		if _, err := s.Journal.Begin(intent); err != nil {
+			return err
+		}
+	}
+	s.Open = open
+	return nil
+}
+
 func (s *State) write(state *states.State) error {
 	if state.Empty() && len(s.written) == 0 {
 		return nil

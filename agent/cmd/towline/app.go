@@ -49,6 +49,10 @@ type command struct {
 func (a *app) commands() map[string]func() *command {
 	return map[string]func() *command{
 		"version": a.versionCommand,
+
+		"init":      a.initCommand,
+		"validate":  a.validateCommand,
+		"agent run": a.agentRunCommand,
 	}
 }
 
@@ -166,6 +170,14 @@ func (a *app) show(diags tfdiags.Diagnostics) (failed bool) {
 
 // fail shows one error.
 func (a *app) fail(summary string, err error) { a.show(tfdiags.FromError(summary, err)) }
+
+// paint wraps text in an ANSI colour where colours are allowed.
+func (a *app) paint(code, text string) string {
+	if !a.color {
+		return text
+	}
+	return code + text + "\x1b[0m"
+}
 
 // printf writes to stdout.
 func (a *app) printf(format string, args ...any) {

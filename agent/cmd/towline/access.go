@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/open"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// Environment variables that stand in for flags.
+const (
+	repositoryEnv  = "TOWLINE_REPOSITORY"
+	fingerprintEnv = "TOWLINE_FINGERPRINT" // the provider's too
+)
+
+// verbTimeout bounds a verb that talks to a store. Publishing the largest revision
+// over a slow line takes minutes.
+const verbTimeout = 30 * time.Minute
+
+// verb makes a function that ends with an exit code or an error a subcommand's.
+func (a *app) verb(do func(ctx context.Context, args []string) (int, error)) func(context.Context, []string) int {
+	return func(ctx context.Context, args []string) int {
+		ctx, cancel := context.WithTimeout(ctx, verbTimeout)
+		defer cancel()
+		code, err := do(ctx, args)
+		if err != nil {
+			a.show(explain(err))
+			return exitFailed
+		}
+		return code
+	}
+}
+
+// jsonFlag has a verb write JSON.
+func (a *app) jsonFlag(flags *flag.FlagSet) {
+	flags.BoolVar(&a.json, "json", false, "write the result as JSON")
+}
+
+// access is how a verb reaches a repository. All verbs share it.
+type access struct {
+	app              *app
+	url, fingerprint string
+}
+
+// accessFlags adds the flags that say which repository.
+func (a *app) accessFlags(flags *flag.FlagSet) *access {
+	at := a.pinFlag(flags)
+	flags.StringVar(&at.url, "repository", "", "`URL` of the repository, s3://BUCKET/PREFIX or file:///PATH; else $"+repositoryEnv)
+	return at
+}
+
+// pinFlag is for verbs whose argument is the repository's URL.
+func (a *app) pinFlag(flags *flag.FlagSet) *access {
+	at := &access{app: a}
+	flags.StringVar(&at.fingerprint, "fingerprint", "", "`SHA256` of the repository's first root, to refuse any other repository; else $"+fingerprintEnv)
+	return at
+}
+
+// store opens the store without asking what is in it.
+func (at *access) store(ctx context.Context) (objstore.Store, error) {
+	url := cmp.Or(at.url, os.Getenv(repositoryEnv))
+	if url == "" {
+		return nil, mistake("Repository is missing", "This verb needs to know which repository. Give its URL with -repository or in "+repositoryEnv+", such as s3://bucket/towline or file:///srv/towline.")
+	}
+	store, err := open.Open(ctx, url)
+	if err != nil {
+		return nil, tfdiags.New(tfdiags.Error, "Invalid repository URL", sentence(err)).Err()
+	}
+	return store, nil
+}
+
+// open opens the repository. Without a fingerprint the one that is there is
+// trusted, which people must be able to see.
+func (at *access) open(ctx context.Context) (*repository.Repository, error) {
+	store, err := at.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pinned := cmp.Or(at.fingerprint, os.Getenv(fingerprintEnv))
+	r, err := repository.Open(ctx, store, pinned)
+	if err != nil {
+		return nil, err
+	}
+	if pinned == "" {
+		at.app.note("Trusting the repository with fingerprint %s as it is there; -fingerprint refuses any other.", r.Fingerprint())
+	}
+	return r, at.checkExpiry(ctx, r)
+}
+
+// checkExpiry warns of a repository whose newest parts may be withheld.
+func (at *access) checkExpiry(ctx context.Context, r *repository.Repository) error {
+	expiry, err := r.Expires(ctx)
+	if err != nil {
+		return err
+	}
+	if expiry.At.Before(time.Now()) {
+		at.app.show(tfdiags.New(tfdiags.Warning, "Repository metadata has expired", fmt.Sprintf(
+			"The signature of %s ended at %s. Agents take nothing new, and something newer may be withheld from you. Renew it with: towline repository refresh.",
+			expiry.Role, expiry.At.Format(time.RFC3339))))
+	}
+	return nil
+}
+
+// note writes a line for people to stderr.
+func (a *app) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.stderr, format+"\n", args...) // nowhere left to say that stderr is gone
+}
+
+// repeated is a flag that may be given several times.
+type repeated []string
+
+// String implements flag.Value.
+func (r *repeated) String() string { return "" }
+
+// Set implements flag.Value.
+func (r *repeated) Set(value string) error {
+	*r = append(*r, value)
+	return nil
+}
+
+// oneArgument returns the only argument, or what is missing.
+func oneArgument(args []string, name, what string) (string, error) {
+	if len(args) != 1 {
+		return "", mistake("Wrong number of arguments", fmt.Sprintf("%d arguments were given, and towline %s takes one: %s. \"towline %s -help\" says more.", len(args), name, what, name))
+	}
+	return args[0], nil
+}
+
+// noArguments refuses arguments, which are often a flag's value without its flag.
+func noArguments(args []string, name string) error {
+	if len(args) > 0 {
+		return mistake("Wrong number of arguments", fmt.Sprintf("%q was given, and towline %s takes flags only. \"towline %s -help\" lists them.", args[0], name, name))
+	}
+	return nil
+}

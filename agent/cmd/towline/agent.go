@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/towline/terraform-provider-towline/agent"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/objstore/open"
+	"github.com/towline/terraform-provider-towline/internal/plugin"
+	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+func (a *app) agentRunCommand() *command {
+	flags := flag.NewFlagSet("agent run", flag.ContinueOnError)
+	configPath := flags.String("config", "/etc/towline/agent.hcl", "the agent's configuration `file`")
+	once := flags.Bool("once", false, "do one round and exit: 0 if it converged or applied, 2 if drift stands, 1 otherwise")
+	logJSON := flags.Bool("json", false, "write the log as JSON")
+	verbose := flags.Bool("verbose", false, "log what providers say as well")
+	return &command{
+		synopsis: "Keep this environment equal to the published revision", usage: "-config FILE [options]", flags: flags,
+		long: "  The agent only dials out. It does one round at a time until it is told to\n  stop with SIGTERM or SIGINT; calls in flight are finished and recorded first.",
+		run: func(ctx context.Context, args []string) int {
+			if a.refuseArguments("agent run", args) {
+				return exitFailed
+			}
+			log := a.logger(*logJSON, *verbose)
+			running, diags := openAgent(ctx, *configPath, log)
+			if a.show(diags) {
+				return exitFailed
+			}
+			code := exitOK
+			if *once {
+				code = onceCode(running.Round(ctx))
+			} else {
+				running.Run(ctx)
+			}
+			if err := running.Close(); err != nil {
+				a.fail("Failed to stop agent", err)
+				return exitFailed
+			}
+			return code
+		},
+	}
+}
+
+func onceCode(outcome control.Outcome) int {
+	switch outcome {
+	case control.OutcomeConverged, control.OutcomeApplied:
+		return exitOK
+	case control.OutcomeDrifted:
+		return exitChanges
+	default:
+		return exitFailed
+	}
+}
+
+// logger writes to stderr, for people or for programs.
+func (a *app) logger(asJSON, verbose bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if verbose {
+		opts.Level = slog.LevelDebug
+	}
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(a.stderr, opts))
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, opts))
+}
+
+// openAgent opens the agent that a configuration file describes.
+func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent, tfdiags.Diagnostics) {
+	config, diags := agent.LoadConfig(path)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	store, err := open.Open(ctx, config.Store)
+	if err != nil {
+		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
+	}
+	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log), Environ: os.Environ(), Logger: log})
+	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
+}
+
+// agentProviders installs a revision's providers as its lock file says, from the
+// mirrors that the machine's CLI configuration names.
+func agentProviders(ctx context.Context, log *slog.Logger) agent.Providers {
+	return func(dir string, config *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+		installation, diags := install.Open(dir, cliconfig.OSEnvironment())
+		if diags.HasErrors() {
+			return nil, nil, diags
+		}
+		_, err := os.Stat(installation.LockFile())
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, nil, append(diags, tfdiags.FromError("Failed to read lock file", err)...)
+		}
+		_, moreDiags := installation.Install(ctx, config.ProviderRequirements(), install.Options{ReadonlyLock: err == nil})
+		diags = append(diags, moreDiags...)
+		if diags.HasErrors() {
+			return nil, nil, diags
+		}
+		pool := plugin.NewPool(installation, plugin.Options{Logger: log})
+		return pool, pool, diags
+	}
+}
