@@ -83,12 +83,12 @@ func (r *round) makePlan(ctx context.Context) error {
 	if len(r.judged) == 0 {
 		return nil
 	}
-	return r.planAgain(ctx, plan, schemas)
+	return r.planAgain(ctx, plan)
 }
 
 // planAgain plans from what was read, with drift that stands taken for what is
 // recorded, so that nothing corrects it or builds on it.
-func (r *round) planAgain(ctx context.Context, first *plans.Plan, schemas guard.SchemaFor) error {
+func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
 	prior := first.Prior.Copy()
 	byAddr := map[string]guard.Judged{}
 	drifted := map[string]*plans.Change{}
@@ -108,7 +108,7 @@ func (r *round) planAgain(ctx context.Context, first *plans.Plan, schemas guard.
 	opts.Overrides = func(addr addrs.ResourceInstance) plans.Overrides {
 		overrides := plans.Overrides{Ignored: r.ignoredPaths(addr)}
 		if j, ok := byAddr[addr.String()]; ok {
-			overrides.Restored = j.Restored(schemas(drifted[addr.String()]))
+			overrides.Restored = j.Restored()
 		}
 		return overrides
 	}

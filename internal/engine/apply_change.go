@@ -21,10 +21,10 @@ import (
 func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Change) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		ev, diags := a.walk.evaluate(inst)
-		ev.override(inst.object.schema.Block, change.Overrides)
 		if a.walk.report(diags) {
 			return dag.Failed()
 		}
+		ev.override(inst.object.schema.Block, change.Overrides, change.Before)
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			diags := a.change(ctx, inst, run, change, ev)
 			if a.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range)) {

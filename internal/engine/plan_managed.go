@@ -33,20 +33,10 @@ type evaluated struct {
 	overrides plans.Overrides
 }
 
-// override applies deviations: attributes that the configuration leaves to the
-// provider get the values to restore.
-func (ev *evaluated) override(schema *providers.Block, overrides plans.Overrides) {
+// override applies deviations. real is the object as it is now, or NilVal.
+func (ev *evaluated) override(schema *providers.Block, overrides plans.Overrides, real cty.Value) {
 	ev.overrides = overrides
-	if len(overrides.Restored) == 0 || ev.config == cty.NilVal || !ev.config.IsKnown() || ev.config.IsNull() {
-		return
-	}
-	attrs := ev.config.AsValueMap()
-	for name, val := range overrides.Restored {
-		if attr := schema.Attributes[name]; attr != nil && attr.Optional && attrs[name].IsNull() {
-			attrs[name] = val
-		}
-	}
-	ev.config = cty.ObjectVal(attrs)
+	ev.config = restoreConfig(schema, ev.config, overrides.Restored, real)
 }
 
 // proposal is what a provider answers to a configuration.
@@ -68,10 +58,10 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 			overrides = p.opts.Overrides(inst.addr)
 		}
 		ev, diags := p.walk.evaluate(inst)
-		ev.override(inst.object.schema.Block, overrides)
 		if p.walk.report(diags) {
 			return dag.Failed()
 		}
+		ev.override(inst.object.schema.Block, overrides, read.value())
 		if done := p.unchanged(inst, run, read, ev); done {
 			return nil, !p.walk.report(p.postconditions(inst))
 		}

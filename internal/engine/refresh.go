@@ -29,6 +29,14 @@ type objectRead struct {
 	was, now *states.Object
 }
 
+// value is the object as it was read, or NilVal.
+func (r *objectRead) value() cty.Value {
+	if r == nil || r.now == nil {
+		return cty.NilVal
+	}
+	return r.now.Decoded().Value
+}
+
 // addRead adds the read of an instance's current object. Deposed objects are
 // read when they are planned.
 func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance, o *object) []*dag.Node {

@@ -288,18 +288,11 @@ func decide(scope *control.Scope, known Remembered, now time.Time) Decision {
 	}
 }
 
-// Restored returns the recorded values of a drifted object's attributes that the
-// configuration leaves to the provider, which only an explicit value brings back.
-func (j Judged) Restored(schema *providers.Block) map[string]cty.Value {
-	if j.Decision != Corrected || j.Deleted || schema == nil {
-		return nil
+// Restored returns the recorded object if the drift is to be corrected: its
+// values come back also where the configuration leaves them to the provider.
+func (j Judged) Restored() cty.Value {
+	if j.Decision != Corrected || j.Deleted {
+		return cty.NilVal
 	}
-	out := map[string]cty.Value{}
-	for _, path := range j.Attributes {
-		name, _, _ := strings.Cut(path, "[")
-		if attr := schema.Attributes[name]; attr != nil && attr.Optional && attr.Computed {
-			out[name] = j.Recorded.GetAttr(name)
-		}
-	}
-	return out
+	return j.Recorded
 }

@@ -95,9 +95,9 @@ type Overrides struct {
 	// Ignored are attributes of which the real value is kept whatever the
 	// configuration says, as by lifecycle.ignore_changes.
 	Ignored []cty.Path
-	// Restored are top-level attributes that the configuration leaves to the
-	// provider and that are to have these values.
-	Restored map[string]cty.Value
+	// Restored is the recorded object, if attributes that the configuration leaves
+	// to the provider are to have their recorded values again; else NilVal.
+	Restored cty.Value
 }
 
 // OutputChange is the change of one root output value.

@@ -53,6 +53,24 @@ func (a *app) commands() map[string]func() *command {
 		"init":      a.initCommand,
 		"validate":  a.validateCommand,
 		"agent run": a.agentRunCommand,
+
+		"agent":                a.group("agent", "Run the agent of an environment"),
+		"repository":           a.group("repository", "Create repositories and keep them fresh"),
+		"repository init":      a.repositoryInitCommand,
+		"repository refresh":   a.repositoryRefreshCommand,
+		"repository keys":      a.group("repository keys", "Make and show signing keys"),
+		"repository keys new":  a.repositoryKeysNewCommand,
+		"repository keys show": a.repositoryKeysShowCommand,
+		"publish":              a.publishCommand,
+		"revisions":            a.revisionsCommand,
+		"status":               a.statusCommand,
+		"drift":                a.driftCommand,
+		"receipts":             a.receiptsCommand,
+		"break-glass":          a.group("break-glass", "Suspend the correction of objects in an emergency"),
+		"break-glass open":     a.breakGlassOpenCommand,
+		"break-glass approve":  a.breakGlassApproveCommand,
+		"break-glass close":    a.breakGlassCloseCommand,
+		"break-glass list":     a.breakGlassListCommand,
 	}
 }
 
@@ -68,6 +86,10 @@ func run(ctx context.Context, args []string) int {
 	args, err := chdir(args)
 	if err != nil {
 		a.fail("Failed to change directory", err)
+		return exitFailed
+	}
+	if err := a.checkCommand(args); err != nil {
+		a.show(explain(err))
 		return exitFailed
 	}
 	dispatcher := cli.CLI{

@@ -78,24 +78,24 @@ type output struct {
 }
 
 type change struct {
-	Addr                string            `json:"address"`
-	PrevAddr            string            `json:"previous_address"`
-	Deposed             string            `json:"deposed,omitempty"`
-	Provider            string            `json:"provider"`
-	Action              plans.Action      `json:"action"`
-	Reason              plans.Reason      `json:"reason,omitempty"`
-	Before              []byte            `json:"before"`
-	After               []byte            `json:"after"`
-	BeforeSensitive     json.RawMessage   `json:"before_sensitive"`
-	AfterSensitive      json.RawMessage   `json:"after_sensitive"`
-	ConfigSensitive     json.RawMessage   `json:"config_sensitive"`
-	RequiredReplace     json.RawMessage   `json:"required_replace"`
-	Private             []byte            `json:"private,omitempty"`
-	SchemaVersion       int64             `json:"schema_version"`
-	Ignored             json.RawMessage   `json:"ignored"`
-	Restored            map[string][]byte `json:"restored,omitempty"`
-	CreateBeforeDestroy bool              `json:"create_before_destroy,omitempty"`
-	Dependencies        []string          `json:"dependencies,omitempty"`
+	Addr                string          `json:"address"`
+	PrevAddr            string          `json:"previous_address"`
+	Deposed             string          `json:"deposed,omitempty"`
+	Provider            string          `json:"provider"`
+	Action              plans.Action    `json:"action"`
+	Reason              plans.Reason    `json:"reason,omitempty"`
+	Before              []byte          `json:"before"`
+	After               []byte          `json:"after"`
+	BeforeSensitive     json.RawMessage `json:"before_sensitive"`
+	AfterSensitive      json.RawMessage `json:"after_sensitive"`
+	ConfigSensitive     json.RawMessage `json:"config_sensitive"`
+	RequiredReplace     json.RawMessage `json:"required_replace"`
+	Private             []byte          `json:"private,omitempty"`
+	SchemaVersion       int64           `json:"schema_version"`
+	Ignored             json.RawMessage `json:"ignored"`
+	Restored            []byte          `json:"restored,omitempty"`
+	CreateBeforeDestroy bool            `json:"create_before_destroy,omitempty"`
+	Dependencies        []string        `json:"dependencies,omitempty"`
 }
 
 // Write writes a plan file atomically.
@@ -257,12 +257,7 @@ func (c *coder) change(in *plans.Change) change {
 		RequiredReplace: c.paths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion, Ignored: c.paths(in.Overrides.Ignored),
 		CreateBeforeDestroy: in.CreateBeforeDestroy, Dependencies: in.Dependencies,
 	}
-	for name, v := range in.Overrides.Restored {
-		if out.Restored == nil {
-			out.Restored = map[string][]byte{}
-		}
-		out.Restored[name] = c.value(v)
-	}
+	out.Restored = c.value(in.Overrides.Restored)
 	return out
 }
 
@@ -276,12 +271,7 @@ func (c *coder) decodeChange(in change) *plans.Change {
 		RequiredReplace: c.decodePaths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion,
 		Overrides: plans.Overrides{Ignored: c.decodePaths(in.Ignored)}, CreateBeforeDestroy: in.CreateBeforeDestroy, Dependencies: in.Dependencies,
 	}
-	for name, raw := range in.Restored {
-		if out.Overrides.Restored == nil {
-			out.Overrides.Restored = map[string]cty.Value{}
-		}
-		out.Overrides.Restored[name] = c.decodeValue(raw)
-	}
+	out.Overrides.Restored = c.decodeValue(in.Restored)
 	return out
 }
 

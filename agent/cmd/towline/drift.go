@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+func (a *app) driftCommand() *command {
+	flags := flag.NewFlagSet("drift", flag.ContinueOnError)
+	at := a.accessFlags(flags)
+	var which selection
+	which.flags(flags)
+	a.jsonFlag(flags)
+	return &command{
+		synopsis: "Show what drifts now, by attribute", usage: "[options]", flags: flags,
+		long: `What each agent's newest receipt says stands, verified by the agent's key. What
+the agent has corrected is not shown; towline receipts has it. Values are never
+in receipts.
+
+Exit status: 0 if nothing drifts, 1 for errors, 2 if something does or an agent
+gives no proof.
+
+JSON: a list of environment, agent, known, message, receipt, finished, revision,
+drift (a list of address, attributes, deleted, decision, since, grant). Where
+known is false the drift is what was known last, or empty.`,
+		run: a.verb(func(ctx context.Context, args []string) (int, error) {
+			if err := noArguments(args, "drift"); err != nil {
+				return exitFailed, err
+			}
+			r, err := at.open(ctx)
+			if err != nil {
+				return exitFailed, err
+			}
+			members, err := fleet(ctx, r, which)
+			if err != nil {
+				return exitFailed, err
+			}
+			return a.drift(ctx, members, time.Now())
+		}),
+	}
+}
+
+// driftResult is an agent's drift in JSON.
+type driftResult struct {
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	// Known is false if the agent gives no proof of now.
+	Known    bool        `json:"known"`
+	Message  string      `json:"message,omitempty"`
+	Receipt  string      `json:"receipt,omitempty"`
+	Finished time.Time   `json:"finished,omitzero"`
+	Revision string      `json:"revision,omitempty"`
+	Drift    []driftItem `json:"drift"`
+}
+
+// driftItem is the drift of one object in JSON.
+type driftItem struct {
+	control.DriftItem
+	// Grant is the break-glass grant that holds the object.
+	Grant string `json:"grant,omitempty"`
+}
+
+func (a *app) drift(ctx context.Context, members []*member, now time.Time) (int, error) {
+	code := exitOK
+	results := make([]driftResult, len(members))
+	for i, m := range members {
+		var err error
+		if results[i], err = m.drift(ctx, now); err != nil {
+			return exitFailed, err
+		}
+		if !results[i].Known || len(results[i].Drift) > 0 {
+			code = exitChanges
+		}
+		if !results[i].Known && !a.json {
+			a.show(tfdiags.New(tfdiags.Warning, "Drift is not known", fmt.Sprintf("Agent %s gives no proof of now: %s. What is shown of it, if anything, is what was known last.", m.name(), results[i].Message)))
+		}
+	}
+	if a.json {
+		return code, a.printJSON(results)
+	}
+	a.printDrift(results, now)
+	return code, nil
+}
+
+// drift reads the receipt that the agent's report names.
+func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) {
+	out := driftResult{Environment: m.declared.Environment, Agent: m.declared.Name, Message: m.unproved(now), Drift: []driftItem{}}
+	out.Known = out.Message == ""
+	if m.beat == nil || m.beat.Sequence == 0 {
+		return out, nil
+	}
+	receipt, err := m.reports.Receipt(ctx, m.beat.Epoch, m.beat.Sequence)
+	if errors.Is(err, repository.ErrNotBelieved) {
+		out.Known, out.Message = false, err.Error()
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Receipt, out.Finished, out.Revision = receipt.Key, receipt.Finished, receipt.Revision
+	for _, item := range receipt.Drift {
+		if item.Decision != string(guard.Corrected) {
+			out.Drift = append(out.Drift, driftItem{item, holder(receipt.Grants, item.Address)})
+		}
+	}
+	return out, nil
+}
+
+// holder names the grant that holds an object, "" if none does.
+func holder(grants []control.GrantUse, address string) string {
+	for _, use := range grants {
+		if slices.Contains(use.Held, address) {
+			return use.ID
+		}
+	}
+	return ""
+}
+
+func (a *app) printDrift(results []driftResult, now time.Time) {
+	var rows [][]string
+	for _, r := range results {
+		for _, item := range r.Drift {
+			attributes := item.Attributes
+			if item.Deleted {
+				attributes = []string{"(deleted)"}
+			}
+			for _, attribute := range attributes {
+				rows = append(rows, []string{r.Environment, r.Agent, item.Address, attribute, item.Decision, age(item.Since, now), item.Grant})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		a.note("No drift is reported.")
+		return
+	}
+	a.table([]string{"ENVIRONMENT", "AGENT", "ADDRESS", "ATTRIBUTE", "DECISION", "SINCE", "GRANT"}, rows)
+}
