@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
 // ErrChain is wrapped by every error about a receipt that does not follow the one before.
@@ -33,7 +35,7 @@ func VerifyChain(key ed25519.PublicKey, signed [][]byte) ([]Receipt, error) {
 			return nil, fmt.Errorf("receipt %d of %d: %w", i+1, len(signed), err)
 		}
 		if i > 0 {
-			if err := follows(receipts[i-1], signed[i-1], receipt); err != nil {
+			if err := Follows(receipts[i-1], signed[i-1], receipt); err != nil {
 				return nil, fmt.Errorf("receipt %d of %d: %w", i+1, len(signed), err)
 			}
 		}
@@ -42,7 +44,24 @@ func VerifyChain(key ed25519.PublicKey, signed [][]byte) ([]Receipt, error) {
 	return receipts, nil
 }
 
-func follows(before Receipt, signedBefore []byte, receipt Receipt) error {
+// InspectReceipt reads what a receipt says without asking who signed it. It proves
+// nothing by itself: use it where a verified later receipt names these bytes as its
+// previous, as for receipts from before an agent was enrolled anew.
+func InspectReceipt(signed []byte) (Receipt, error) {
+	var envelope dsse.Envelope
+	if err := decodeStrict(signed, &envelope); err != nil {
+		return Receipt{}, fmt.Errorf("inspect receipt: %w", err)
+	}
+	payload, err := envelope.DecodeB64Payload()
+	if err != nil {
+		return Receipt{}, fmt.Errorf("inspect receipt: %w: %w", ErrMalformed, err)
+	}
+	return Decode[Receipt](payload)
+}
+
+// Follows tells whether a receipt is the next after another, whose signed bytes
+// are given with it. An error wraps [ErrChain].
+func Follows(before Receipt, signedBefore []byte, receipt Receipt) error {
 	switch {
 	case receipt.Environment != before.Environment || receipt.Agent != before.Agent:
 		return fmt.Errorf("%w: it is of %s/%s, the one before of %s/%s", ErrChain, receipt.Environment, receipt.Agent, before.Environment, before.Agent)

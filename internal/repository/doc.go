@@ -7,9 +7,12 @@
 // swap. Whoever loses that race reads again and publishes on top. What a crash
 // leaves behind is never referred to; the next publisher takes the next free version.
 //
-// It is not for deciding what to declare or what to do with it, nor for the
-// objects that agents write.
+// It also reads what agents and approvers leave beside the signed part, as far as a
+// declared document says whose signature counts: [Reports] and [Grants].
 //
-// Publishers start with [Open], agents with [Client]. It imports control, trust
-// and objstore.
+// It is not for deciding what to declare or what to do with it, nor for writing
+// what agents and approvers write.
+//
+// Publishers start with [Open], agents with [Client], who asks about agents with
+// [OpenReports]. It imports control, trust and objstore.
 package repository

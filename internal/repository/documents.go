@@ -136,6 +136,23 @@ func (r *Repository) Documents(ctx context.Context, environment string) ([]contr
 	return refs, nil
 }
 
+// Environment reads all that an environment declares, in one verified reading. The
+// state has no channel and no revision. Expiry is in the state and not judged.
+func (r *Repository) Environment(ctx context.Context, environment string) (*State, error) {
+	view, err := r.load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read environment %s: %w", environment, err)
+	}
+	if _, err := view.list(ctx, trust.EnvironmentRole(environment)); err != nil {
+		return nil, fmt.Errorf("read environment %s: %w", environment, err)
+	}
+	state, err := stateOf(view.v, environment, "", func(target trust.Target) (trust.Verified, error) { return fetchTarget(ctx, r.store, target) })
+	if err != nil {
+		return nil, fmt.Errorf("read environment %s: %w", environment, err)
+	}
+	return state, nil
+}
+
 // list is a role's list with what the change did to it so far.
 func (c *change) list(ctx context.Context, view *view, role string) ([]trust.TargetInfo, error) {
 	if list, ok := c.roles[role]; ok {

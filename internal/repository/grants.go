@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,39 +20,71 @@ const maxGrants = 1000
 // maxGrantFiles bounds the approvals and closures of one grant.
 const maxGrantFiles = 100
 
+// GrantRecord is what the store holds of one grant, and what it comes to.
+type GrantRecord struct {
+	ID    string
+	Files control.GrantFiles
+	// Grant is what the files grant. It is zero if Refusal says why they grant nothing.
+	Grant   control.Grant
+	Refusal error
+}
+
 // Grants reads the environment's break-glass grants and verifies each under its
 // policy. What does not hold, anybody's unsigned word, is left out: it grants nothing.
 func Grants(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy, now time.Time) ([]control.Grant, error) {
-	files, err := grantKeys(ctx, store, environment)
+	records, err := GrantRecords(ctx, store, environment, policies, now)
 	if err != nil {
 		return nil, err
 	}
 	var out []control.Grant
-	for _, id := range sortedIDs(files) {
-		grant, err := readGrant(ctx, store, environment, id, files[id], policies, now)
-		switch {
-		case errors.Is(err, errNoGrant):
-		case err != nil:
-			return nil, err
-		default:
-			out = append(out, grant)
+	for _, record := range records {
+		if record.Refusal == nil {
+			out = append(out, record.Grant)
 		}
 	}
 	return out, nil
 }
 
-// errNoGrant: the files do not make a valid grant.
-var errNoGrant = errors.New("not a valid grant")
+// GrantRecords is [Grants] with what does not hold, and why it does not.
+func GrantRecords(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy, now time.Time) ([]GrantRecord, error) {
+	files, err := grantKeys(ctx, store, control.GrantsPrefix(environment), environment)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]GrantRecord, 0, len(files))
+	for _, id := range slices.Sorted(maps.Keys(files)) {
+		record, err := readGrant(ctx, store, environment, id, files[id], policies, now)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, record)
+	}
+	return out, nil
+}
 
-// grantKeys lists the files of each grant.
-func grantKeys(ctx context.Context, store objstore.Store, environment string) (map[string][]string, error) {
-	prefix := control.GrantsPrefix(environment)
+// ReadGrant reads one grant; [ErrNotFound] if the store holds nothing of it.
+func ReadGrant(ctx context.Context, store objstore.Store, environment, id string, policies map[string]control.BreakGlassPolicy, now time.Time) (GrantRecord, error) {
+	if err := control.ValidateName(id); err != nil {
+		return GrantRecord{}, fmt.Errorf("read grant %q: its name %w", id, err)
+	}
+	files, err := grantKeys(ctx, store, control.GrantPrefix(environment, id), environment)
+	if err != nil {
+		return GrantRecord{}, err
+	}
+	if len(files[id]) == 0 {
+		return GrantRecord{}, fmt.Errorf("read grant %s: %w", id, ErrNotFound)
+	}
+	return readGrant(ctx, store, environment, id, files[id], policies, now)
+}
+
+// grantKeys lists the files of each grant below a prefix.
+func grantKeys(ctx context.Context, store objstore.Store, prefix, environment string) (map[string][]string, error) {
 	files := map[string][]string{}
 	for info, err := range store.List(ctx, prefix) {
 		if err != nil {
 			return nil, fmt.Errorf("list grants of %s: %w", environment, err)
 		}
-		id, _, ok := strings.Cut(strings.TrimPrefix(info.Key, prefix), "/")
+		id, _, ok := strings.Cut(strings.TrimPrefix(info.Key, control.GrantsPrefix(environment)), "/")
 		if !ok || len(files[id]) >= maxGrantFiles {
 			continue
 		}
@@ -62,46 +95,42 @@ func grantKeys(ctx context.Context, store objstore.Store, environment string) (m
 	return files, nil
 }
 
-func sortedIDs(files map[string][]string) []string {
-	ids := make([]string, 0, len(files))
-	for id := range files {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // readGrant reads and verifies one grant.
-func readGrant(ctx context.Context, store objstore.Store, environment, id string, keys []string, policies map[string]control.BreakGlassPolicy, now time.Time) (control.Grant, error) {
-	var files control.GrantFiles
+func readGrant(ctx context.Context, store objstore.Store, environment, id string, keys []string, policies map[string]control.BreakGlassPolicy, now time.Time) (GrantRecord, error) {
+	record := GrantRecord{ID: id}
 	for _, key := range keys {
 		object, err := store.Get(ctx, key, control.MaxDocument)
 		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
 			continue
 		}
 		if err != nil {
-			return control.Grant{}, fmt.Errorf("read grant %s: %w", id, err)
+			return GrantRecord{}, fmt.Errorf("read grant %s: %w", id, err)
 		}
 		switch {
 		case key == control.GrantRequestKey(environment, id):
-			files.Request = object.Data
+			record.Files.Request = object.Data
 		case strings.Contains(key, "/closures/"):
-			files.Closures = append(files.Closures, object.Data)
+			record.Files.Closures = append(record.Files.Closures, object.Data)
 		default:
-			files.Approvals = append(files.Approvals, object.Data)
+			record.Files.Approvals = append(record.Files.Approvals, object.Data)
 		}
 	}
+	record.Grant, record.Refusal = judgeGrant(environment, id, record.Files, policies, now)
+	return record, nil
+}
+
+// judgeGrant finds the policy that a request names and asks it.
+func judgeGrant(environment, id string, files control.GrantFiles, policies map[string]control.BreakGlassPolicy, now time.Time) (control.Grant, error) {
 	request, err := control.InspectGrant(files.Request)
-	if err != nil || request.ID != id || request.Environment != environment {
-		return control.Grant{}, errNoGrant
+	if err != nil {
+		return control.Grant{}, err
+	}
+	if request.ID != id || request.Environment != environment {
+		return control.Grant{}, fmt.Errorf("%w: its request says that it is %s/%s", control.ErrMalformed, request.Environment, request.ID)
 	}
 	policy, ok := policies[request.Policy]
 	if !ok {
-		return control.Grant{}, errNoGrant
+		return control.Grant{}, fmt.Errorf("%w: the environment declares no policy %s", control.ErrGrantRefused, request.Policy)
 	}
-	grant, err := control.VerifyGrant(policy, files, now)
-	if err != nil {
-		return control.Grant{}, errNoGrant
-	}
-	return grant, nil
+	return control.VerifyGrant(policy, files, now)
 }
