@@ -62,8 +62,10 @@ type Agent struct {
 	lease   *lease.Lease
 	state   *states.State
 	journal *journal.Journal
-	// open are calls from before a crash that are not settled yet.
-	open []journal.Intent
+	// open are calls from before a crash that are not settled yet; recovered are
+	// those that are, for the next receipt.
+	open      []journal.Intent
+	recovered []control.Change
 	// running is the revision that is loaded.
 	running  *loaded
 	interval time.Duration
@@ -179,8 +181,38 @@ func (a *Agent) openState() error {
 	if a.open, err = journal.Replay(state, entries); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
+	a.recovered = recoveredChanges(entries, a.open)
 	a.state = state
 	return nil
+}
+
+// recoveredChanges lists the calls in a journal that are known to have ended.
+func recoveredChanges(entries []journal.Entry, open []journal.Intent) []control.Change {
+	unknown := map[uint64]bool{}
+	for _, intent := range open {
+		unknown[intent.ID] = true
+	}
+	failed := map[uint64]bool{}
+	for _, e := range entries {
+		if e.Result != nil {
+			failed[e.Result.ID] = e.Result.Failed
+		}
+	}
+	var out []control.Change
+	for _, e := range entries {
+		if e.Intent != nil && !unknown[e.Intent.ID] {
+			out = append(out, recoveredChange(*e.Intent, failed[e.Intent.ID]))
+		}
+	}
+	return out
+}
+
+func recoveredChange(intent journal.Intent, failed bool) control.Change {
+	result := "applied"
+	if failed {
+		result = "failed"
+	}
+	return control.Change{Address: intent.Address, Actions: []control.Action{control.Action(intent.Action)}, Result: result, Cause: "recovered"}
 }
 
 func (a *Agent) statePath() string { return filepath.Join(a.config.DataDir, "state.json") }

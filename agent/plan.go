@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -29,12 +30,27 @@ func (r *round) recover(ctx context.Context) error {
 	if len(open) < len(a.open) {
 		a.log.Info("calls of an earlier process settled", "settled", len(a.open)-len(open), "open", len(open))
 	}
+	a.recovered = append(a.recovered, settledChanges(a.open, open, state)...)
 	a.open = open
 	r.diags = append(r.diags, diags...)
 	if err := a.saveState(a.state); err != nil {
 		return err
 	}
 	return a.keepOpen(open)
+}
+
+// settledChanges lists the calls that were settled: what they did is in the state.
+func settledChanges(before, after []journal.Intent, state *states.State) []control.Change {
+	var out []control.Change
+	for _, intent := range before {
+		if slices.ContainsFunc(after, func(i journal.Intent) bool { return i.ID == intent.ID }) {
+			continue
+		}
+		addr, diags := addrs.ParseResourceInstance(intent.Address)
+		exists := !diags.HasErrors() && state.Object(addr) != nil
+		out = append(out, recoveredChange(intent, exists == (intent.Action == string(control.ActionDelete))))
+	}
+	return out
 }
 
 // keepOpen writes the intents that stay open into the emptied journal again.

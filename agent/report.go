@@ -98,11 +98,12 @@ func (r *round) writeReceipt() error {
 		return nil
 	}
 	items := r.driftItems()
+	changes := append(a.recovered, r.changes...)
 	receipt := control.Receipt{
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
 		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
-		Changes: r.changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Serial: a.memory.Serial, Problems: r.problems(),
+		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Serial: a.memory.Serial, Problems: r.problems(),
 	}
 	signed, err := control.Sign(receipt, a.private)
 	if err != nil {
@@ -115,6 +116,7 @@ func (r *round) writeReceipt() error {
 	if err := writeFile(filepath.Join(a.outbox(), name), signed); err != nil {
 		return err
 	}
+	a.recovered = nil
 	a.memory.Sequence, a.memory.Previous = receipt.Sequence, control.ReceiptDigest(signed)
 	return a.memory.save(a.config.DataDir)
 }

@@ -214,7 +214,8 @@ type Change struct {
 	Attributes []string `json:"attributes,omitempty"`
 	// Result is "applied", "failed", "refused" or "held".
 	Result string `json:"result"`
-	// Cause is "revision" or "drift".
+	// Cause is "revision", "drift", or "recovered" for a change by a process that
+	// died before it could report it.
 	Cause string `json:"cause"`
 }
 
