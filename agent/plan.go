@@ -134,7 +134,36 @@ func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
 		return fmt.Errorf("the plan has errors: %w", summaries(diags))
 	}
 	r.plan = plan
+	r.noteUncorrectable(plan)
 	return nil
+}
+
+// noteUncorrectable says of drift that the plan does not bring back that it could
+// not be corrected, so that it is not taken for right in silence.
+func (r *round) noteUncorrectable(plan *plans.Plan) {
+	if r.agent.memory.Revision != r.revision.digest {
+		return // a new revision may ask for what somebody did by hand
+	}
+	changes := map[string]*plans.Change{}
+	for _, c := range plan.Changes {
+		if c.Deposed == "" {
+			changes[c.Addr.String()] = c
+		}
+	}
+	for i := range r.judged {
+		j := &r.judged[i]
+		change := changes[j.Addr.String()]
+		if left := j.Uncorrected(change); len(left) > 0 && !outOfRevision(change) {
+			j.Decision = guard.Failed
+			r.warn("Drift cannot be corrected", fmt.Sprintf("No change of %s brings back %s. The configuration leaves the value to the provider; set it there, or ignore it in the scope.", j.Addr, strings.Join(left, ", ")))
+		}
+	}
+}
+
+// outOfRevision tells whether the revision removes or replaces the object, or asks
+// for other values, so that there is nothing to bring back.
+func outOfRevision(change *plans.Change) bool {
+	return change != nil && change.Action != plans.NoOp && change.Action != plans.Update
 }
 
 // frozen tells whether nothing may be planned for an instance: a grant suspends
@@ -241,11 +270,16 @@ func summaries(diags tfdiags.Diagnostics) error {
 	return fmt.Errorf("%s", strings.Join(texts, "; "))
 }
 
+// changed tells whether the round changes an object.
+func (r *round) changed(addr addrs.ResourceInstance) bool {
+	return slices.ContainsFunc(r.changes, func(c control.Change) bool { return c.Address == addr.String() })
+}
+
 // heldObjects puts the records of objects whose drift stands back into a state:
 // as long as it stands, the record says what was last right.
 func (r *round) heldObjects(state *states.State) {
 	for _, j := range r.judged {
-		if j.Decision == guard.Corrected {
+		if j.Decision == guard.Corrected || r.changed(j.Addr) {
 			continue
 		}
 		if recorded := r.agent.state.Object(j.Addr); recorded != nil {

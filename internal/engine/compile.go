@@ -120,7 +120,11 @@ func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *ob
 	if decl.Addr.Mode == addrs.Data {
 		types, what = schema.DataSources, "data source"
 	}
-	if o.schema = types.Get(decl.Addr.Type); o.schema == nil {
+	switch o.schema = types.Get(decl.Addr.Type); {
+	case o.schema != nil && o.schema.Invalid != nil:
+		c.diags = append(c.diags, tfdiags.At(decl.Range, "Invalid provider schema",
+			fmt.Sprintf("The schema of %s %q is invalid: %s. This is a bug in the provider; report it to its developers.", what, decl.Addr.Type, o.schema.Invalid))...)
+	case o.schema == nil:
 		c.diags = append(c.diags, tfdiags.At(decl.Range, "Invalid "+what,
 			fmt.Sprintf("The provider %s does not support %s %q.%s", providerAddr.Provider.ForDisplay(), what, decl.Addr.Type, suggest(decl.Addr.Type, types.Names())))...)
 	}

@@ -58,10 +58,15 @@ type source map[string]func() providers.Interface
 
 func (s source) Start(_ context.Context, p addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
 	if start := s[p.Type]; start != nil {
-		return start(), nil
+		return keptOpen{start()}, nil
 	}
 	return nil, tfdiags.New(tfdiags.Error, "Provider not found", "There is no provider "+p.String()+".")
 }
+
+// keptOpen is a provider that outlives the processes that stand for it.
+type keptOpen struct{ providers.Interface }
+
+func (keptOpen) Close() error { return nil }
 
 func newBench(t *testing.T, src source) *bench {
 	t.Helper()
@@ -176,4 +181,15 @@ func parseTargets(t *testing.T, texts ...string) []addrs.Target {
 		out = append(out, target)
 	}
 	return out
+}
+
+type addrsInstance = addrs.ResourceInstance
+
+func instanceAddr(t *testing.T, text string) addrs.ResourceInstance {
+	t.Helper()
+	addr, diags := addrs.ParseResourceInstance(text)
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	return addr
 }

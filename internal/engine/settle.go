@@ -120,7 +120,7 @@ func (s *settler) find(ctx context.Context, run *providerRun, addr addrs.Resourc
 	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: probe, Private: intent.Private})
 	found := !resp.Diagnostics.HasErrors() && resp.NewState != cty.NilVal && !resp.NewState.IsNull() && resp.NewState.IsWhollyKnown()
 	switch {
-	case found && agrees(planned, resp.NewState):
+	case found && agrees(planned, resp.NewState) && informed(planned, resp.NewState):
 		return s.adopt(schema, intent, resp)
 	case found || intent.ReadsByID || !s.readsByArguments(ctx, run, addr, schema):
 		return nil, openQuestion(intent)
@@ -139,6 +139,22 @@ func agrees(planned, found cty.Value) bool {
 		}
 	}
 	return true
+}
+
+// informed tells whether a found object holds anything that the question did not:
+// a provider that gives the question back has not looked.
+func informed(planned, found cty.Value) bool {
+	asked := false
+	for name := range planned.Type().AttributeTypes() {
+		if planned.GetAttr(name).IsKnown() {
+			continue
+		}
+		if !found.GetAttr(name).IsNull() {
+			return true
+		}
+		asked = true
+	}
+	return !asked
 }
 
 func (s *settler) adopt(schema *providers.ResourceSchema, intent journal.Intent, resp providers.ReadResourceResponse) (*states.Object, tfdiags.Diagnostics) {

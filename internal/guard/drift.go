@@ -296,3 +296,25 @@ func (j Judged) Restored() cty.Value {
 	}
 	return j.Recorded
 }
+
+// Uncorrected returns the drifted attributes that a planned change does not
+// bring back. Some cannot be: a value that the configuration leaves to the
+// provider and that was null when it was recorded. change is nil if none is planned.
+func (j Judged) Uncorrected(change *plans.Change) []string {
+	if j.Decision != Corrected || j.Deleted {
+		return nil
+	}
+	var out []string
+	for _, path := range j.Attributes {
+		name, _, _ := strings.Cut(path, "[")
+		if change == nil || change.After.IsNull() {
+			out = append(out, path)
+			continue
+		}
+		planned := change.After.GetAttr(name)
+		if change.Action == plans.NoOp || planned.RawEquals(j.Real.GetAttr(name)) {
+			out = append(out, path)
+		}
+	}
+	return out
+}

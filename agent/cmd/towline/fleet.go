@@ -45,6 +45,9 @@ type member struct {
 	beat *control.Heartbeat
 	// doubt is why something that is there is not believed.
 	doubt error
+	// expired is why published is not proved: somebody may withhold a newer one. ""
+	// if it is.
+	expired string
 }
 
 func (m *member) name() string { return m.declared.Environment + "/" + m.declared.Name }
@@ -55,7 +58,7 @@ func fleet(ctx context.Context, r *repository.Repository, which selection) ([]*m
 	if err != nil {
 		return nil, err
 	}
-	if err := addPublished(ctx, r, members); err != nil {
+	if err := addPublished(ctx, r, members, time.Now()); err != nil {
 		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -94,7 +97,11 @@ func declaredAgents(ctx context.Context, r *repository.Repository, which selecti
 }
 
 // addPublished reads the current revision of each channel in use.
-func addPublished(ctx context.Context, r *repository.Repository, members []*member) error {
+func addPublished(ctx context.Context, r *repository.Repository, members []*member, now time.Time) error {
+	expiry, err := r.Expires(ctx)
+	if err != nil {
+		return err
+	}
 	current := map[string]string{}
 	for _, m := range members {
 		digest, known := current[m.declared.Channel]
@@ -109,6 +116,9 @@ func addPublished(ctx context.Context, r *repository.Repository, members []*memb
 			current[m.declared.Channel] = digest
 		}
 		m.published = digest
+		if expiry.At.Before(now) {
+			m.expired = fmt.Sprintf("the signature of %s has expired, so that a newer revision may be withheld", expiry.Role)
+		}
 	}
 	return nil
 }

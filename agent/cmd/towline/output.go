@@ -13,7 +13,7 @@ import (
 const none = "-"
 
 // maxCell keeps one long message from making a table unreadable, in characters.
-const maxCell = 100
+const maxCell = 200
 
 // table writes rows in columns to stdout.
 func (a *app) table(header []string, rows [][]string) {

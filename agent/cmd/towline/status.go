@@ -102,6 +102,9 @@ func (m *member) status(now time.Time) statusResult {
 		return out
 	}
 	out.Status = m.proved()
+	if out.Status == statusLive && m.expired != "" {
+		out.Status, out.Message = statusUnknown, m.expired
+	}
 	return out
 }
 
@@ -114,7 +117,7 @@ func (m *member) proved() string {
 		return statusRefused
 	case m.beat.Outcome == control.OutcomeDrifted:
 		return statusDrifted
-	case m.beat.Revision != m.published || m.beat.Channel != m.declared.Channel:
+	case m.published == "" || m.beat.Revision != m.published || m.beat.Channel != m.declared.Channel:
 		return statusBehind
 	}
 	return statusLive
