@@ -50,9 +50,18 @@ func (a *app) commands() map[string]func() *command {
 	return map[string]func() *command{
 		"version": a.versionCommand,
 
-		"init":      a.initCommand,
-		"validate":  a.validateCommand,
-		"agent run": a.agentRunCommand,
+		"init":       a.initCommand,
+		"validate":   a.validateCommand,
+		"plan":       a.planCommand,
+		"apply":      a.applyCommand,
+		"destroy":    a.destroyCommand,
+		"show":       a.showCommand,
+		"output":     a.outputCommand,
+		"state":      a.group("state", "Look at the state"),
+		"state list": a.stateListCommand,
+		"state pull": a.statePullCommand,
+		"settle":     a.settleCommand,
+		"agent run":  a.agentRunCommand,
 
 		"agent":                a.group("agent", "Run the agent of an environment"),
 		"repository":           a.group("repository", "Create repositories and keep them fresh"),

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/repository"
@@ -70,13 +72,20 @@ type driftItem struct {
 }
 
 func (a *app) drift(ctx context.Context, members []*member, now time.Time) (int, error) {
-	code := exitOK
 	results := make([]driftResult, len(members))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(listeners)
 	for i, m := range members {
-		var err error
-		if results[i], err = m.drift(ctx, now); err != nil {
-			return exitFailed, err
-		}
+		group.Go(func() (err error) {
+			results[i], err = m.drift(ctx, now)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return exitFailed, err
+	}
+	code := exitOK
+	for i, m := range members {
 		if !results[i].Known || len(results[i].Drift) > 0 {
 			code = exitChanges
 		}

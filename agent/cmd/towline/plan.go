@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/plans/planfile"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+	"github.com/towline/terraform-provider-towline/internal/workdir"
+)
+
+func (a *app) planCommand() *command {
+	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
+	var in inputFlags
+	in.register(flags)
+	out := flags.String("out", "", "write the plan to a `file` for apply")
+	destroy := flags.Bool("destroy", false, "plan the destruction of all objects")
+	refreshOnly := flags.Bool("refresh-only", false, "plan only to take up into the state how the real objects are")
+	detailed := flags.Bool("detailed-exitcode", false, "exit with 2 if there are changes")
+	return &command{
+		synopsis: "Show what apply would change", usage: "[options]", flags: flags,
+		run: func(ctx context.Context, args []string) int {
+			if a.refuseArguments("plan", args) {
+				return exitFailed
+			}
+			in.apply(a)
+			mode, ok := a.mode(*destroy, *refreshOnly)
+			if !ok {
+				return exitFailed
+			}
+			s, ok := a.openSession(ctx, &in, "OperationTypePlan")
+			if !ok {
+				return exitFailed
+			}
+			defer s.close()
+			plan, ok := s.plan(ctx, mode)
+			if ok && *out != "" {
+				ok = s.write(plan, *out)
+			}
+			switch {
+			case !ok:
+				return exitFailed
+			case *detailed && plan.Applyable():
+				return exitChanges
+			default:
+				return exitOK
+			}
+		},
+	}
+}
+
+func (a *app) mode(destroy, refreshOnly bool) (plans.Mode, bool) {
+	switch {
+	case destroy && refreshOnly:
+		a.fail("Incompatible plan mode options", fmt.Errorf("-destroy and -refresh-only are mutually exclusive"))
+		return "", false
+	case destroy:
+		return plans.DestroyMode, true
+	case refreshOnly:
+		return plans.RefreshOnlyMode, true
+	default:
+		return plans.NormalMode, true
+	}
+}
+
+// session is a workspace with its state, locked, for one verb.
+type session struct {
+	*workspace
+	app   *app
+	in    *inputFlags
+	state *workdir.State
+}
+
+// openSession opens the workspace and the state, and settles what an earlier
+// process left without an answer.
+func (a *app) openSession(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
+	w, diags := a.openWorkspace(newProgress(a), in.parallelism)
+	if a.show(diags) {
+		return nil, false
+	}
+	s := &session{workspace: w, app: a, in: in}
+	if a.show(append(w.checkBackend(), w.collect(in.given)...)) {
+		s.close()
+		return nil, false
+	}
+	s.state, diags = workdir.OpenState(in.state, operation)
+	if a.show(diags) {
+		s.close()
+		return nil, false
+	}
+	if !s.settle(ctx) {
+		s.close()
+		return nil, false
+	}
+	return s, true
+}
+
+func (s *session) close() {
+	var diags tfdiags.Diagnostics
+	if s.state != nil {
+		diags = append(diags, tfdiags.FromError("Failed to unlock state", s.state.Close())...)
+	}
+	diags = append(diags, tfdiags.FromError("Failed to end providers", s.workspace.close())...)
+	s.app.show(diags)
+}
+
+// settle finds out how calls ended that an earlier process left open.
+func (s *session) settle(ctx context.Context) bool {
+	if len(s.state.Open) == 0 {
+		return true
+	}
+	s.app.printf("An earlier run ended in the middle of %d changes; finding out what became of them...\n", len(s.state.Open))
+	state, open, diags := s.engine.Settle(ctx, s.config, s.state.State, s.state.Open, engine.PlanOptions{Variables: s.variables})
+	if s.app.show(diags) || len(open) > 0 {
+		return false
+	}
+	if err := s.state.Save(state); err != nil {
+		s.app.fail("Failed to save state", err)
+		return false
+	}
+	return true
+}
+
+// plan makes a plan and shows it.
+func (s *session) plan(ctx context.Context, mode plans.Mode) (*plans.Plan, bool) {
+	opts, diags := s.in.planOptions(s.variables)
+	if s.app.show(diags) {
+		return nil, false
+	}
+	opts.Mode = mode
+	if mode != plans.DestroyMode && !configs.HasFiles(".") {
+		s.app.fail("No configuration files", errors.New("planning without configuration would mark everything for destruction, which is normally not what is desired; to destroy everything, use -destroy, otherwise create a .tf file first"))
+		return nil, false
+	}
+	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
+	if !diags.HasErrors() || len(plan.Changes) > 0 {
+		if err := s.app.renderPlan(ctx, s.engine, plan); err != nil {
+			s.app.fail("Failed to show plan", err)
+			return plan, false
+		}
+	}
+	return plan, !s.app.show(diags)
+}
+
+// write keeps a plan in a file.
+func (s *session) write(plan *plans.Plan, path string) bool {
+	err := planfile.Write(path, planfile.Saved{Plan: plan, ConfigDigest: configDigest(s.config), Lineage: s.state.State.Lineage, Serial: s.state.State.Serial})
+	if err != nil {
+		s.app.fail("Failed to write plan file", err)
+		return false
+	}
+	s.app.printf("\nSaved the plan to: %[1]s\n\nTo perform exactly these actions, run the following command to apply:\n    towline apply %[1]q\n", path)
+	return true
+}
+
+// configDigest identifies a configuration by all its files.
+func configDigest(config *configs.Config) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(config.Sources)) {
+		_, _ = fmt.Fprintf(h, "%d:%s%d:", len(name), name, len(config.Sources[name])) // a hash takes everything
+		_, _ = h.Write(config.Sources[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
