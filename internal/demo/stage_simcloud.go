@@ -9,16 +9,16 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 )
 
-// Simcloud is the stage with the simulated cloud.
-func Simcloud() Stage { return &simcloud{} }
-
 func (s *simcloud) introduce() string { return "simcloud at " + s.url + ", simulated" }
 
 func (s *simcloud) example() string { return "quickstart" }
 
-func (s *simcloud) count(ctx context.Context) (int, error) {
+func (s *simcloud) check(ctx context.Context, made int) (string, error) {
 	objects, err := s.objects(ctx)
-	return len(objects), err
+	if err == nil && (len(objects) != made || made == 0) {
+		err = fmt.Errorf("a round has made %d objects, and %d are there", made, len(objects))
+	}
+	return fmt.Sprintf("%d objects are there", len(objects)), err
 }
 
 func ref(service, kind, name string) cloudapi.Ref {

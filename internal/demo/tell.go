@@ -28,8 +28,9 @@ type Stage interface {
 	introduce() string
 	// example is the root module, a folder of examples/.
 	example() string
-	// count returns how many of the module's objects are really there.
-	count(ctx context.Context) (int, error)
+	// check asks the cloud, not the agent, whether the objects that a round made are
+	// there, and says what it found.
+	check(ctx context.Context, made int) (string, error)
 	// edits are three edits: of an attribute that the configuration sets, of one
 	// that it does not set, and a deletion. emergency is one for break-glass.
 	edits() []edit
@@ -155,14 +156,13 @@ func (s *story) converge(ctx context.Context) error {
 	if _, err := s.world.Await(ctx, applied.Sequence, "a round finds nothing to do", converged); err != nil {
 		return err
 	}
-	there, err := s.stage.count(ctx)
+	took := time.Since(begin).Round(100 * time.Millisecond)
+	found, err := s.stage.check(ctx, len(applied.Changes))
 	if err != nil {
 		return err
 	}
-	if there != len(applied.Changes) || there == 0 {
-		return fmt.Errorf("the receipt tells of %d changes, and %d objects are there", len(applied.Changes), there)
-	}
-	s.say("%d objects made in %s, enrolment included; the next round found nothing to do.", there, time.Since(begin).Round(100*time.Millisecond))
+	s.say("Converged after %s, enrolment included: %d objects made, and the next round found nothing to do.", took, len(applied.Changes))
+	s.say("Asking the cloud itself: %s.", found)
 	return nil
 }
 

@@ -31,7 +31,8 @@ type Options struct {
 	Dir string
 	// Programs are what to run.
 	Programs Programs
-	// S3 keeps the repository in a real S3 server instead of a folder.
+	// S3 keeps the repository in a real S3 server instead of a folder. A process has
+	// one such world at a time: its AWS credentials are in the environment.
 	S3 bool
 	// Mirror is a filesystem mirror with further providers, "" for none.
 	Mirror string
@@ -142,6 +143,9 @@ func (w *World) startStore(ctx context.Context) (err error) {
 		return err
 	}
 	w.url = w.s3.StoreURL("towline", "main")
+	if err := w.s3.Setenv(); err != nil { // for this process's own look into the store
+		return fmt.Errorf("reach the S3 server: %w", err)
+	}
 	return w.s3.CreateBucket("towline")
 }
 

@@ -20,15 +20,14 @@ const AWSVersion = "5.100.0"
 // maxMirrorDepth bounds the search for a mirror below the root of the file system.
 const maxMirrorDepth = 4
 
-// Mirror returns the root of a filesystem mirror that holds the AWS provider:
-// what [MirrorVariable] says, or what is found on this machine. Without one the
-// test fails, unless tests run with -short.
+// Mirror is [FindMirror] for tests: without a mirror the test fails, unless tests
+// run with -short.
 func Mirror(tb testing.TB) string {
 	tb.Helper()
 	if testing.Short() {
 		tb.Skip("the AWS provider is not run with -short")
 	}
-	root := findMirror()
+	root := FindMirror()
 	if root == "" {
 		tb.Fatalf("no filesystem mirror with hashicorp/aws %s: unpack the provider below DIR/registry.terraform.io/hashicorp/aws/%s/%s_%s and set %s=DIR, or run with -short",
 			AWSVersion, AWSVersion, runtime.GOOS, runtime.GOARCH, MirrorVariable)
@@ -50,7 +49,11 @@ func awsPackage(root string) string {
 	return filepath.Join(root, "registry.terraform.io", "hashicorp", "aws", AWSVersion, runtime.GOOS+"_"+runtime.GOARCH)
 }
 
-var findMirror = sync.OnceValue(func() string {
+// FindMirror returns the root of a filesystem mirror that holds the AWS provider:
+// what [MirrorVariable] says, or what is found on this machine, "" if nothing is.
+func FindMirror() string { return searchMirror() }
+
+var searchMirror = sync.OnceValue(func() string {
 	if root := os.Getenv(MirrorVariable); root != "" {
 		return root
 	}

@@ -46,9 +46,11 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Printf("  built in %s\n", time.Since(begin).Round(time.Second))
-	stage, opts, err := demo.Choose(*aws)
-	if err != nil {
-		return err
+	stage, opts := demo.Simcloud()
+	if *aws {
+		if stage, opts, err = demo.AWS(); err != nil {
+			return err
+		}
 	}
 	opts.Dir, opts.Programs = dir, programs
 	return demo.Tell(ctx, opts, stage, os.Stdout)
