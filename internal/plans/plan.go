@@ -115,6 +115,15 @@ type Variable struct {
 	FromDefault bool
 }
 
+// RelevantAttribute is an attribute of a resource that contributed to a plan.
+type RelevantAttribute struct {
+	// Resource is the address of a resource instance, or of a resource if the
+	// configuration refers to all of its instances.
+	Resource string
+	// Path is the attribute; empty means the whole object.
+	Path cty.Path
+}
+
 // Plan is what an operation would do. It is immutable once made.
 type Plan struct {
 	Mode      Mode
@@ -127,6 +136,9 @@ type Plan struct {
 	// (Before) to real object (After), ordered by address.
 	Drift   []*Change
 	Outputs []*OutputChange
+	// Relevant are the attributes that contributed to the changes: drift elsewhere
+	// explains nothing in the plan. Filled only if there is drift.
+	Relevant []RelevantAttribute
 	// Previous is the state as recorded; Prior is the same after reading the real objects.
 	Previous, Prior *states.State
 	Targets         []addrs.Target

@@ -1,0 +1,254 @@
+package planjson
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/states"
+)
+
+// values are the outputs and objects of a state, recorded or planned.
+type values struct {
+	Outputs    map[string]outputValue `json:"outputs,omitempty"`
+	RootModule module                 `json:"root_module"`
+}
+
+type outputValue struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      json.RawMessage `json:"type,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+}
+
+type module struct {
+	Resources []resource `json:"resources,omitempty"`
+	Address   string     `json:"address,omitempty"`
+	Children  []*module  `json:"child_modules,omitempty"`
+}
+
+type resource struct {
+	Address         string          `json:"address"`
+	Mode            string          `json:"mode"`
+	Type            string          `json:"type"`
+	Name            string          `json:"name"`
+	Index           any             `json:"index,omitempty"`
+	ProviderName    string          `json:"provider_name"`
+	SchemaVersion   int64           `json:"schema_version"`
+	Values          json.RawMessage `json:"values,omitempty"`
+	SensitiveValues any             `json:"sensitive_values"`
+	DependsOn       []string        `json:"depends_on,omitempty"`
+	Tainted         bool            `json:"tainted,omitempty"`
+	DeposedKey      string          `json:"deposed_key,omitempty"`
+}
+
+type stateDoc struct {
+	FormatVersion    string  `json:"format_version"`
+	TerraformVersion string  `json:"terraform_version,omitempty"`
+	Values           *values `json:"values,omitempty"`
+}
+
+func modeName(mode addrs.ResourceMode) string {
+	if mode == addrs.Data {
+		return "data"
+	}
+	return "managed"
+}
+
+// index returns an instance key as JSON has it, nil without one.
+func index(key addrs.InstanceKey) any {
+	if n, ok := key.Int(); ok {
+		return n
+	}
+	if text, ok := key.Text(); ok {
+		return text
+	}
+	return nil
+}
+
+// tree collects resources by module instance.
+type tree struct {
+	root  module
+	known map[string]*module
+}
+
+// add files a resource under its module, making the modules on the way.
+func (t *tree) add(path addrs.ModuleInstance, r resource) {
+	m := t.module(path)
+	m.Resources = append(m.Resources, r)
+}
+
+func (t *tree) module(path addrs.ModuleInstance) *module {
+	if len(path) == 0 {
+		return &t.root
+	}
+	key := path.String()
+	if m := t.known[key]; m != nil {
+		return m
+	}
+	m := &module{Address: key}
+	parent := t.module(path[:len(path)-1])
+	parent.Children = append(parent.Children, m)
+	if t.known == nil {
+		t.known = map[string]*module{}
+	}
+	t.known[key] = m
+	return m
+}
+
+// sorted orders everything by address and returns the root.
+func (t *tree) sorted() module {
+	sortModule(&t.root)
+	return t.root
+}
+
+func sortModule(m *module) {
+	slices.SortStableFunc(m.Children, func(a, b *module) int { return cmp.Compare(a.Address, b.Address) })
+	for _, child := range m.Children {
+		sortModule(child)
+	}
+}
+
+// plannedValues is what there will be after the apply, as far as it is known.
+func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
+	var t tree
+	for _, c := range plan.Changes {
+		if c.Deposed != "" || c.After == cty.NilVal || c.After.IsNull() {
+			continue
+		}
+		schema, err := e.schemas.resource(c.Provider.Provider, c.Addr.Resource)
+		if err != nil {
+			return values{}, err
+		}
+		r := describe(c.Addr, c.Provider.Provider)
+		r.SchemaVersion = schema.Version
+		if r.Values, err = marshal(c.After); err != nil {
+			return values{}, fmt.Errorf("%s: %w", c.Addr, err)
+		}
+		r.SensitiveValues = sensitiveShadow(lang.MarkPaths(c.After, c.AfterSensitive))
+		t.add(c.Addr.Module, r)
+	}
+	out := values{Outputs: map[string]outputValue{}, RootModule: t.sorted()}
+	for _, o := range plan.Outputs {
+		if o.After.IsNull() && o.After.IsKnown() {
+			continue
+		}
+		doc := outputValue{Sensitive: o.Sensitive}
+		if o.After.IsWhollyKnown() {
+			var err error
+			if doc, err = output(o.After, o.Sensitive); err != nil {
+				return values{}, fmt.Errorf("output %s: %w", o.Name, err)
+			}
+		}
+		out.Outputs[o.Name] = doc
+	}
+	return out, nil
+}
+
+func describe(addr addrs.ResourceInstance, provider addrs.Provider) resource {
+	return resource{
+		Address: addr.String(), Mode: modeName(addr.Resource.Mode), Type: addr.Resource.Type, Name: addr.Resource.Name,
+		Index: index(addr.Key), ProviderName: provider.String(),
+	}
+}
+
+func output(val cty.Value, sensitive bool) (outputValue, error) {
+	val, _ = val.UnmarkDeep()
+	encoded, err := ctyjson.Marshal(val, val.Type())
+	if err != nil {
+		return outputValue{}, err
+	}
+	ty, err := ctyjson.MarshalType(val.Type())
+	return outputValue{Sensitive: sensitive, Type: ty, Value: encoded}, err
+}
+
+// priorState is the state that the plan starts from, with the output values that
+// are known by now.
+func (e *encoder) priorState(plan *plans.Plan) (*stateDoc, error) {
+	if plan.Prior == nil {
+		return nil, nil
+	}
+	state := *plan.Prior
+	state.TerraformVersion = states.TerraformVersion
+	state.Outputs = maps.Clone(state.Outputs)
+	if state.Outputs == nil {
+		state.Outputs = map[string]*states.Output{}
+	}
+	for _, o := range plan.Outputs {
+		switch {
+		case plan.Mode == plans.DestroyMode || !o.After.IsWhollyKnown():
+		case o.After.IsNull():
+			delete(state.Outputs, o.Name)
+		default:
+			state.Outputs[o.Name] = &states.Output{Value: o.After, Sensitive: o.Sensitive}
+		}
+	}
+	if state.Empty() {
+		return nil, nil
+	}
+	return e.state(&state)
+}
+
+// state encodes a state.
+func (e *encoder) state(state *states.State) (*stateDoc, error) {
+	doc := &stateDoc{FormatVersion: stateFormat}
+	if state == nil || state.Empty() {
+		return doc, nil
+	}
+	doc.TerraformVersion = state.TerraformVersion
+	doc.Values = &values{Outputs: map[string]outputValue{}}
+	for name, o := range state.Outputs {
+		encoded, err := output(o.Value, o.Sensitive)
+		if err != nil {
+			return nil, fmt.Errorf("output %s: %w", name, err)
+		}
+		doc.Values.Outputs[name] = encoded
+	}
+	var t tree
+	var failed error
+	state.Each(func(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
+		objects := make(map[string]*states.Object, len(inst.Deposed)+1)
+		maps.Copy(objects, inst.Deposed)
+		if inst.Current != nil {
+			objects[""] = inst.Current
+		}
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			encoded, err := e.object(addr, r.Provider.Provider, objects[key])
+			if err != nil && failed == nil {
+				failed = fmt.Errorf("%s: %w", addr, err)
+			}
+			encoded.DeposedKey = key
+			t.add(addr.Module, encoded)
+		}
+	})
+	doc.Values.RootModule = t.sorted()
+	return doc, failed
+}
+
+// object encodes one recorded object.
+func (e *encoder) object(addr addrs.ResourceInstance, provider addrs.Provider, obj *states.Object) (resource, error) {
+	out := describe(addr, provider)
+	schema, err := e.schemas.resource(provider, addr.Resource)
+	if err != nil {
+		return out, err
+	}
+	var val cty.Value
+	if known := obj.Decoded(); known != nil {
+		val = known.Value
+	} else if val, err = ctyjson.Unmarshal(obj.AttrsJSON, schema.Block.ImpliedType()); err != nil {
+		return out, fmt.Errorf("decode the recorded object: %w", err)
+	}
+	paths := append(slices.Clone(obj.Sensitive), schema.Block.SensitivePaths(val)...)
+	out.SchemaVersion = obj.SchemaVersion
+	out.SensitiveValues = sensitiveShadow(lang.MarkPaths(val, paths))
+	out.DependsOn, out.Tainted = obj.Dependencies, obj.Tainted
+	out.Values, err = marshal(val)
+	return out, err
+}
