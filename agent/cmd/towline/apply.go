@@ -130,6 +130,9 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 		return exitOK
 	}
 	s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("%s complete! Resources: %d added, %d changed, %d destroyed.", verb, counter.added.Load(), counter.changed.Load(), counter.destroyed.Load())))
+	if len(state.Outputs) > 0 {
+		s.app.printf("\nOutputs:\n\n")
+	}
 	if err := s.app.renderOutputs(state); err != nil {
 		s.app.fail("Failed to show outputs", err)
 		return exitFailed

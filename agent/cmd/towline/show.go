@@ -104,12 +104,8 @@ func (a *app) renderPlan(ctx context.Context, e *engine.Engine, plan *plans.Plan
 	return render.Plan(a.stdout, plan, render.SchemasOf(schemas), a.renderOptions())
 }
 
-// renderOutputs shows the outputs in a state, if there are any.
+// renderOutputs shows the outputs in a state.
 func (a *app) renderOutputs(state *states.State) error {
-	if len(state.Outputs) == 0 {
-		return nil
-	}
-	a.printf("\nOutputs:\n\n")
 	return render.Outputs(a.stdout, state.Outputs, a.renderOptions())
 }
 

@@ -104,10 +104,11 @@ func objectValue(obj *states.Object, schema *providers.Block) (cty.Value, error)
 func (p *printer) outputs(outputs map[string]*states.Output) {
 	for _, name := range sortedKeys(outputs) {
 		o := outputs[name]
-		val := orAbsent(unmark(o.Value))
 		if o.Sensitive {
-			val = markWhole(val)
+			p.line(name + " = <sensitive>")
+			continue
 		}
+		val := orAbsent(unmark(o.Value))
 		ty := cty.DynamicPseudoType
 		if !absent(val) {
 			ty = unmark(val).Type()

@@ -138,14 +138,14 @@ func (i *Installation) Locate(_ context.Context, addr addrs.Provider) (Executabl
 	path, err := i.verify(addr, lock)
 	if err != nil {
 		return Executable{}, append(diags, tfdiags.New(tfdiags.Error, "Required plugins are not installed",
-			fmt.Sprintf("The provider %s %s is not installed as the dependency lock file says: %s. Run `init` to install it.", addr, lock.Version, err))...)
+			fmt.Sprintf("The provider %s %s is not installed as the dependency lock file says: %s. Run \"towline init\" to install it.", addr, lock.Version, err))...)
 	}
 	return Executable{Path: path, Version: lock.Version.String()}, diags
 }
 
 func notLocked(addr addrs.Provider) tfdiags.Diagnostics {
 	return tfdiags.New(tfdiags.Error, "Inconsistent dependency lock file",
-		fmt.Sprintf("The configuration needs the provider %s, but the dependency lock file has no version of it. Run `init` to choose one.", addr))
+		fmt.Sprintf("The configuration needs the provider %s, but the dependency lock file has no version of it. Run \"towline init\" to choose one.", addr))
 }
 
 // verify checks the installed package of a provider and returns its program.

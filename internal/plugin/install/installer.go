@@ -93,7 +93,7 @@ func (i *Installation) updateLockFile(old, locks lockfile.Locks, opts Options, r
 	}
 	if opts.ReadonlyLock {
 		return tfdiags.New(tfdiags.Error, "Provider dependency changes detected",
-			"The dependency lock file does not fit the configuration and would have to change, which -lockfile=readonly forbids. Run `init` without it and keep the new lock file.")
+			"The dependency lock file does not fit the configuration and would have to change, which -lockfile=readonly forbids. Run \"towline init\" without it and keep the new lock file.")
 	}
 	result.LockCreated, result.LockChanged = len(old) == 0, len(old) > 0
 	return tfdiags.FromError("Failed to update dependency lock file", locks.Write(i.LockFile()))
