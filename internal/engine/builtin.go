@@ -78,15 +78,15 @@ func (b *builtin) PlanResourceChange(_ context.Context, req providers.PlanResour
 		planned["output"] = outputFor(input)
 	case !req.PriorState.GetAttr("triggers_replace").RawEquals(planned["triggers_replace"]):
 		resp.RequiresReplace = []cty.Path{cty.GetAttrPath("triggers_replace")}
-		planned["output"] = outputFor(input)
+		planned["output"] = cty.UnknownVal(input.Type())
 	case !req.PriorState.GetAttr("input").RawEquals(input):
-		planned["output"] = outputFor(input)
+		planned["output"] = cty.UnknownVal(input.Type())
 	}
 	resp.PlannedState = cty.ObjectVal(planned)
 	return resp
 }
 
-// outputFor is the planned output of a changed input.
+// outputFor is the planned output of a new object.
 func outputFor(input cty.Value) cty.Value {
 	if input.IsNull() {
 		return input

@@ -303,14 +303,8 @@ func (p *planner) setPending(inst *instance, change *plans.Change) {
 
 // result puts the plan together once the walk has ended.
 func (p *planner) result() *plans.Plan {
-	byAddr := func(a, b *plans.Change) int {
-		if c := a.Addr.Compare(b.Addr); c != 0 {
-			return c
-		}
-		return compareText(a.Deposed, b.Deposed)
-	}
-	slices.SortFunc(p.changes, byAddr)
-	slices.SortFunc(p.drift, byAddr)
+	slices.SortFunc(p.changes, plans.CompareChanges)
+	slices.SortFunc(p.drift, plans.CompareChanges)
 	variables := make(map[string]plans.Variable, len(p.opts.Variables))
 	for name, val := range p.opts.Variables {
 		variables[name] = plans.Variable{Value: val}

@@ -163,7 +163,6 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 		if change.Action == plans.NoOp && !samePaths(change.BeforeSensitive, change.AfterSensitive) {
 			change.Action = plans.Update
 		}
-		change.CreateBeforeDestroy = change.CreateBeforeDestroy || (change.Action.IsReplace() && read.now.CreateBeforeDestroy)
 	}
 	if change.Action == plans.DeleteThenCreate && change.CreateBeforeDestroy {
 		change.Action = plans.CreateThenDelete
@@ -313,7 +312,6 @@ func (c *changePlanner) propose(ctx context.Context, prior, config cty.Value, pr
 		return proposal{}, append(diags, providerBug("Provider produced invalid plan", name, "it planned no object for a resource that is to exist")...)
 	}
 	if resp.LegacyTypeSystem {
-		planned = objchange.NormalizeObjectFromLegacySDK(planned, schema)
 		if !prior.IsNull() {
 			planned = c.keepIgnored(planned)
 		}
