@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -100,6 +101,12 @@ type Overrides struct {
 	Restored cty.Value
 }
 
+// CompareChanges orders changes as Terraform lists them: outer modules before
+// inner ones, then by address, the current object before deposed ones.
+func CompareChanges(a, b *Change) int {
+	return cmp.Or(cmp.Compare(len(a.Addr.Module), len(b.Addr.Module)), a.Addr.Compare(b.Addr), cmp.Compare(a.Deposed, b.Deposed))
+}
+
 // OutputChange is the change of one root output value.
 type OutputChange struct {
 	Name          string
@@ -130,10 +137,10 @@ type Plan struct {
 	Created   time.Time
 	Variables map[string]Variable
 	// Changes holds every instance in configuration or state, unchanged ones
-	// too, ordered by address.
+	// too, in the order of [CompareChanges].
 	Changes []*Change
 	// Drift holds the objects that differ from their record, from record
-	// (Before) to real object (After), ordered by address.
+	// (Before) to real object (After), in the same order.
 	Drift   []*Change
 	Outputs []*OutputChange
 	// Relevant are the attributes that contributed to the changes: drift elsewhere

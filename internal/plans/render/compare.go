@@ -153,7 +153,7 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	if !isUnknown(c.after) {
 		return diff{}, false
 	}
-	if isNull(c.before) {
+	if absent(c.before) {
 		return diff{plans.Create, c.forced(), unknown{}}, true
 	}
 	old := was(change{before: c.before})
@@ -203,7 +203,7 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 		}
 		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
 		if inBlock {
-			child.before, child.after = orNotEmpty(child.before), orNotEmpty(child.after)
+			child = child.withoutEmptyTexts()
 		}
 		d := compareAttribute(attr, child)
 		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {
@@ -224,17 +224,20 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 	return current
 }
 
-// orNotEmpty takes an empty text for an absent one: providers of the older SDK
-// cannot tell the two apart, so a difference between them says nothing.
-func orNotEmpty(v cty.Value) cty.Value {
-	if v == cty.NilVal || !v.IsKnown() || v.Type() != cty.String {
-		return v
+// withoutEmptyTexts takes an empty text for null where the other side is null:
+// providers of the older SDK cannot tell the two apart, so a difference between
+// them says nothing.
+func (c change) withoutEmptyTexts() change {
+	if isEmptyText(c.before) && (absent(c.after) || isUnknown(c.after)) {
+		c.before = cty.NullVal(cty.String)
 	}
-	if bare := unmark(v); !bare.IsNull() && bare.AsString() == "" {
-		return cty.NilVal
+	if isEmptyText(c.after) && absent(c.before) {
+		c.after = cty.NilVal
 	}
-	return v
+	return c
 }
+
+func isEmptyText(v cty.Value) bool { return isText(v) && !v.IsMarked() && v.AsString() == "" }
 
 func compareAttribute(attr *providers.Attribute, c change) diff {
 	if attr.NestedType != nil {

@@ -93,10 +93,13 @@ func kindOf(v cty.Value) kind {
 }
 
 // compareDynamic compares values that may be of any types, as those of outputs.
+// That such a value forces replacement shows at sensitive and unknown ones only,
+// as in Terraform.
 func compareDynamic(c change) diff {
 	if d, ok := compareHidden(c, compareDynamic, compareDynamic); ok {
 		return d
 	}
+	c.replace = nil
 	switch {
 	case absent(c.before) && absent(c.after):
 		return diff{plans.NoOp, c.forced(), scalar{c.before, c.after}}
@@ -185,9 +188,13 @@ func at(vals []cty.Value, i int) cty.Value {
 
 // compareSequence compares lists whose elements may move: what both have in
 // common keeps its place, the rest is removed and added. Neighbours that pair
-// accepts are shown as one element that changes.
+// accepts are shown as one element that changes, and so are all elements of lists
+// that stay as long as they are, unless they only change places.
 func compareSequence(c change, pair func(before, after cty.Value) bool, element func(change) diff) ([]diff, plans.Action) {
 	before, after := elements(c.before), elements(c.after)
+	if len(before) == len(after) && !reordered(before, after) {
+		return compareByIndex(c, element)
+	}
 	action := c.presence()
 	var out []diff
 	align(before, after, same, pair, func(i, j int) {
@@ -196,6 +203,29 @@ func compareSequence(c change, pair func(before, after cty.Value) bool, element 
 		action = join(action, d.action)
 	})
 	return out, action
+}
+
+// maxReordered bounds the lists that are tested for being reordered, which takes
+// quadratic time.
+const maxReordered = 1000
+
+// reordered tells whether two lists hold the same elements.
+func reordered(before, after []cty.Value) bool {
+	if len(before) > maxReordered {
+		return false
+	}
+	used := make([]bool, len(after))
+	for _, v := range before {
+		j := slices.IndexFunc(after, func(w cty.Value) bool { return same(v, w) })
+		for j >= 0 && j < len(after) && (used[j] || !same(v, after[j])) {
+			j++
+		}
+		if j < 0 || j == len(after) {
+			return false
+		}
+		used[j] = true
+	}
+	return true
 }
 
 // compareSets matches equal elements; the rest is removed and added.

@@ -43,7 +43,7 @@ func (p *printer) state(state *states.State, schemas Schemas) error {
 	})
 	if len(state.Outputs) > 0 {
 		p.line("\n\nOutputs:\n")
-		p.outputs(state.Outputs)
+		p.stateOutputs(state.Outputs)
 	}
 	return failed
 }
@@ -100,7 +100,7 @@ func objectValue(obj *states.Object, schema *providers.Block) (cty.Value, error)
 	return lang.MarkPaths(val, paths), nil
 }
 
-// outputs prints output values in the order of their names.
+// outputs prints output values as expressions, in the order of their names.
 func (p *printer) outputs(outputs map[string]*states.Output) {
 	for _, name := range sortedKeys(outputs) {
 		o := outputs[name]
@@ -108,10 +108,17 @@ func (p *printer) outputs(outputs map[string]*states.Output) {
 			p.line(name + " = <sensitive>")
 			continue
 		}
-		val := orAbsent(unmark(o.Value))
-		ty := cty.DynamicPseudoType
-		if !absent(val) {
-			ty = unmark(val).Type()
+		p.line(name + " = " + expressionText(o.Value, 0))
+	}
+}
+
+// stateOutputs prints output values as part of a state.
+func (p *printer) stateOutputs(outputs map[string]*states.Output) {
+	for _, name := range sortedKeys(outputs) {
+		val := outputs[name].Value
+		ty := unmark(val).Type()
+		if outputs[name].Sensitive {
+			val = val.Mark(lang.Sensitive)
 		}
 		d := compareType(ty, change{before: val, after: val})
 		p.line(fmt.Sprintf("%s = %s", name, d.text(0, p.still())))

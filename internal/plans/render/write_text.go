@@ -131,32 +131,24 @@ func heredoc(l *lines, d diff, s style) string {
 
 // jsonText writes a text that holds JSON as a call of jsonencode.
 func jsonText(c change, d diff, indent int, s style) string {
-	inner := compareJSON(c)
-	innerStyle := s
-	innerStyle.noNull = true
-	action, remark := d.action, s.forcesSuffix(d)
-	if inner.action == plans.NoOp && d.action == plans.Update {
-		remark = " # whitespace changes"
+	inner := compareDynamic(c)
+	inside := s
+	inside.noNull = true
+	mark, head, tail := plans.NoOp, "", s.forcesSuffix(d)
+	switch {
+	case d.action == plans.Update && inner.action == plans.NoOp:
+		// The texts hold the same: without a word about it, no change would be seen.
+		inside.all = true
+		head, tail = s.paint.color(red, " # whitespace changes"), ""
 		if d.replace {
-			remark = " # whitespace changes force replacement"
+			head = s.paint.color(red, " # whitespace changes force replacement")
 		}
-		remark = s.paint.color(red, remark)
-		innerStyle.noSymbols, innerStyle.all = true, true
-		return "jsonencode(" + remark + "\n" + jsonBody(inner, action, indent, innerStyle, s, "")
+	case d.action == plans.Update:
+		mark = plans.Update
 	}
-	if action != plans.Update {
-		action = plans.NoOp
-	}
-	body := inner.text(indent+1, innerStyle)
+	body := inner.text(indent+1, inside)
 	if !strings.Contains(body, "\n") {
-		return "jsonencode(" + body + remark + ")" + s.nullSuffix(d)
+		return "jsonencode(" + body + head + tail + ")" + s.nullSuffix(d)
 	}
-	return "jsonencode(\n" + margin(indent+1) + s.mark(action) + body + remark + "\n" + margin(indent) + s.mark(plans.NoOp) + ")" + s.nullSuffix(d)
+	return "jsonencode(" + head + "\n" + margin(indent+1) + s.mark(mark) + body + tail + "\n" + margin(indent) + s.mark(plans.NoOp) + ")" + s.nullSuffix(d)
 }
-
-func jsonBody(inner diff, action plans.Action, indent int, innerStyle, s style, suffix string) string {
-	return margin(indent+1) + s.mark(action) + inner.text(indent+1, innerStyle) + suffix + "\n" + margin(indent) + s.mark(plans.NoOp) + ")"
-}
-
-// compareJSON compares what two JSON texts hold.
-func compareJSON(c change) diff { return compareDynamic(c) }

@@ -1,0 +1,105 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/plans/oracletest"
+	"github.com/towline/terraform-provider-towline/internal/plans/render"
+)
+
+// step is one configuration that both sides plan and print, and terraform applies.
+type step struct {
+	config  string
+	files   map[string]string
+	destroy bool
+	refresh bool
+	replace string
+	// planOnly leaves the plan unapplied.
+	planOnly bool
+}
+
+func (s step) args() []string {
+	args := []string{"plan", "-input=false", "-out=plan.bin"}
+	if s.destroy {
+		args = append(args, "-destroy")
+	}
+	if s.refresh {
+		args = append(args, "-refresh-only")
+	}
+	if s.replace != "" {
+		args = append(args, "-replace="+s.replace)
+	}
+	return args
+}
+
+func (s step) options(t *testing.T) engine.PlanOptions {
+	t.Helper()
+	opts := engine.PlanOptions{}
+	if s.destroy {
+		opts.Mode = plans.DestroyMode
+	}
+	if s.refresh {
+		opts.Mode = plans.RefreshOnlyMode
+	}
+	if s.replace != "" {
+		opts.ForceReplace = append(opts.ForceReplace, parseAddr(t, s.replace))
+	}
+	return opts
+}
+
+// run plans, prints and compares every step.
+func run(t *testing.T, b *oracletest.Bench, steps []step) {
+	t.Helper()
+	for i, s := range steps {
+		files := map[string]string{"main.tf": s.config}
+		for name, content := range s.files {
+			files[name] = content
+		}
+		b.Write(files)
+		b.Terraform("init", "-input=false")
+		b.Terraform(s.args()...)
+		want := b.Terraform("show", "-no-color", "plan.bin")
+		planned := b.Plan(s.options(t))
+		if planned.Diags.HasErrors() {
+			t.Fatalf("step %d: %v", i, planned.Diags.Err())
+		}
+		var got strings.Builder
+		if err := render.Plan(&got, planned.Plan, render.SchemasOf(planned.Schemas), render.Options{}); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("step %d: plan differs (-terraform +towline):\n%s\nwhole:\n%s", i, diff, got.String())
+		}
+		if s.planOnly {
+			continue
+		}
+		b.Terraform("apply", "-input=false", "-auto-approve", "plan.bin")
+		compareState(t, b, i)
+	}
+}
+
+func compareState(t *testing.T, b *oracletest.Bench, i int) {
+	t.Helper()
+	want := b.Terraform("show", "-no-color")
+	var got strings.Builder
+	if err := render.State(&got, b.State(), render.SchemasOf(b.Schemas()), render.Options{}); err != nil {
+		t.Fatalf("step %d: %v", i, err)
+	}
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("step %d: state differs (-terraform +towline):\n%s", i, diff)
+	}
+	got.Reset()
+	if outputs := b.State().Outputs; len(outputs) > 0 {
+		if err := render.Outputs(&got, outputs, render.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(b.Terraform("output", "-no-color"), got.String()); diff != "" {
+			t.Errorf("step %d: outputs differ (-terraform +towline):\n%s", i, diff)
+		}
+	}
+}
