@@ -2,12 +2,11 @@ package provider
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
-	"fmt"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
 // report is what is known of an agent.
@@ -25,47 +24,26 @@ type report struct {
 // listen fills in what the agent itself has written. What cannot be verified is a
 // doubt; only a store that does not answer is an error.
 func (r *report) listen(ctx context.Context, store objstore.Store) error {
-	environment, name := r.declared.Environment, r.declared.Name
-	claim, err := get(ctx, store, control.ClaimKey(environment, name, r.declared.Join.Generation))
-	if err != nil || claim == nil {
-		return err
-	}
-	_, key, err := control.OpenClaim(r.declared, claim.Data, claim.Modified)
-	if err != nil {
+	reports, err := repository.OpenReports(ctx, store, r.declared)
+	switch {
+	case errors.Is(err, repository.ErrNotEnrolled):
+		return nil
+	case errors.Is(err, repository.ErrNotBelieved):
 		r.doubts = append(r.doubts, err)
 		return nil
-	}
-	r.enrolled = true
-	beat, err := get(ctx, store, control.HeartbeatKey(environment, name))
-	if err != nil || beat == nil {
+	case err != nil:
 		return err
 	}
-	if err := r.believe(beat.Data, key); err != nil {
-		r.doubts = append(r.doubts, err)
-	}
-	return nil
-}
-
-func (r *report) believe(data []byte, key ed25519.PublicKey) error {
-	beat, err := control.Open[control.Heartbeat](data, key)
-	if err != nil {
-		return fmt.Errorf("heartbeat: %w", err)
-	}
-	if beat.Environment != r.declared.Environment || beat.Agent != r.declared.Name {
-		return fmt.Errorf("heartbeat: it is of %s/%s", beat.Environment, beat.Agent)
-	}
-	r.heartbeat = &beat
-	return nil
-}
-
-// get reads an object that may be absent.
-func get(ctx context.Context, store objstore.Store, key string) (*objstore.Object, error) {
-	object, err := store.Get(ctx, key, control.MaxDocument)
+	r.enrolled = true
+	beat, err := reports.Heartbeat(ctx)
 	switch {
-	case errors.Is(err, objstore.ErrNotExist):
-		return nil, nil
+	case errors.Is(err, repository.ErrNotFound):
+	case errors.Is(err, repository.ErrNotBelieved):
+		r.doubts = append(r.doubts, err)
 	case err != nil:
-		return nil, fmt.Errorf("reading %s: %w", key, err)
+		return err
+	default:
+		r.heartbeat = &beat
 	}
-	return &object, nil
+	return nil
 }

@@ -1,21 +1,11 @@
 package provider
 
 import (
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/trust"
-)
-
-const (
-	// maxKeyFile bounds what is read as keys; one takes about 120 bytes.
-	maxKeyFile = 64 << 10
-	// maxSigningKeys is more than any threshold that people can keep up.
-	maxSigningKeys = 64
 )
 
 // signingKeys finds the keys: the configuration's text, its file, then the
@@ -33,7 +23,7 @@ func signingKeys(text, file string, getenv func(string) string) (trust.Keyring, 
 	if text == "" {
 		return nil, nil
 	}
-	return parseKeys([]byte(text))
+	return trust.ParseKeyring([]byte(text))
 }
 
 func readKeyFile(path string) (string, error) {
@@ -42,32 +32,12 @@ func readKeyFile(path string) (string, error) {
 		return "", fmt.Errorf("the key file cannot be read: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	data, err := io.ReadAll(io.LimitReader(file, trust.MaxKeyring+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("the key file cannot be read: %w", err)
-	case len(data) > maxKeyFile:
-		return "", fmt.Errorf("the key file is larger than %d bytes", maxKeyFile)
+	case len(data) > trust.MaxKeyring:
+		return "", fmt.Errorf("the key file is larger than %d bytes", trust.MaxKeyring)
 	}
 	return string(data), nil
-}
-
-// parseKeys reads PEM blocks that follow one another. No error quotes the text.
-func parseKeys(text []byte) (trust.Keyring, error) {
-	var ring trust.Keyring
-	for len(strings.TrimSpace(string(text))) > 0 {
-		block, rest := pem.Decode(text)
-		if block == nil || len(ring) == maxSigningKeys {
-			return nil, errors.New("the text must be private keys in PEM (PKCS8) and nothing else")
-		}
-		key, err := trust.ParseKey(pem.EncodeToMemory(block))
-		if err != nil {
-			return nil, err
-		}
-		ring, text = append(ring, key), rest
-	}
-	if len(ring) == 0 {
-		return nil, errors.New("the text holds no key")
-	}
-	return ring, nil
 }

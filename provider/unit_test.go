@@ -117,33 +117,6 @@ func TestJoinTokenIsOneForAnIssueAndAnotherForAnyOther(t *testing.T) {
 	}
 }
 
-func TestSigningKeysMayFollowOneAnother(t *testing.T) {
-	t.Parallel()
-	var text []byte
-	var want []trust.PublicKey
-	for range 2 {
-		key := newSigner(t)
-		pem, err := key.PEM()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, want = append(text, pem...), append(want, key.Public())
-	}
-	ring, err := parseKeys(append(text, '\n'))
-	if err != nil || !slices.Equal(ring.Public(), want) {
-		t.Errorf("keys %v, %v; want %v", ring.Public(), err, want)
-	}
-	for name, bad := range map[string]string{
-		"words between": string(text) + "secret words", "cut short": string(text[:len(text)-10]), "too many": strings.Repeat(string(text), maxSigningKeys),
-	} {
-		if _, err := parseKeys([]byte(bad)); err == nil {
-			t.Errorf("%s: the text was taken for keys", name)
-		} else if strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), string(text[40:60])) {
-			t.Errorf("%s: the error quotes the text: %v", name, err)
-		}
-	}
-}
-
 func TestSigningKeysAreFoundInOrder(t *testing.T) {
 	t.Parallel()
 	var pems [3]string
@@ -161,7 +134,7 @@ func TestSigningKeysAreFoundInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := filepath.Join(t.TempDir(), "large.pem")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("x"), maxKeyFile+1), 0o600); err != nil {
+	if err := os.WriteFile(large, bytes.Repeat([]byte("x"), trust.MaxKeyring+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {

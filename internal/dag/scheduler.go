@@ -20,8 +20,10 @@ type Step struct {
 	Run func(ctx context.Context) (next *Step, ok bool)
 }
 
-// Done and Failed are what a last step returns.
-func Done() (*Step, bool)   { return nil, true }
+// Done is what a last step returns when all went well.
+func Done() (*Step, bool) { return nil, true }
+
+// Failed is what a step returns to end its node as failed.
 func Failed() (*Step, bool) { return nil, false }
 
 // Status is where a node stands.

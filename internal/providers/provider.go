@@ -69,11 +69,13 @@ type UpgradeResourceStateRequest struct {
 	RawFlatmap map[string]string
 }
 
+// UpgradeResourceStateResponse holds the object under the current schema.
 type UpgradeResourceStateResponse struct {
 	UpgradedState cty.Value
 	Diagnostics   tfdiags.Diagnostics
 }
 
+// ReadResourceRequest asks for the real object behind a recorded one.
 type ReadResourceRequest struct {
 	TypeName   string
 	PriorState cty.Value
@@ -85,6 +87,7 @@ type ReadResourceRequest struct {
 	ProviderMeta cty.Value
 }
 
+// ReadResourceResponse is the real object as the provider found it.
 type ReadResourceResponse struct {
 	// NewState is the object as it is now. If the answer's bytes equal
 	// PriorEncoded, this is PriorState itself and Unchanged is true: nothing was decoded.
@@ -96,6 +99,7 @@ type ReadResourceResponse struct {
 	Diagnostics tfdiags.Diagnostics
 }
 
+// PlanResourceChangeRequest asks what a change would lead to.
 type PlanResourceChangeRequest struct {
 	TypeName string
 	// PriorState is null for a create. ProposedNewState and Config are null for a destroy.
@@ -104,6 +108,7 @@ type PlanResourceChangeRequest struct {
 	ProviderMeta                         cty.Value
 }
 
+// PlanResourceChangeResponse is the object that a change would lead to, with unknown values.
 type PlanResourceChangeResponse struct {
 	PlannedState    cty.Value
 	RequiresReplace []cty.Path
@@ -114,6 +119,7 @@ type PlanResourceChangeResponse struct {
 	Diagnostics      tfdiags.Diagnostics
 }
 
+// ApplyResourceChangeRequest asks to make a planned change. PriorState is null for a create, PlannedState and Config are null for a destroy.
 type ApplyResourceChangeRequest struct {
 	TypeName                         string
 	PriorState, PlannedState, Config cty.Value
@@ -121,6 +127,7 @@ type ApplyResourceChangeRequest struct {
 	ProviderMeta                     cty.Value
 }
 
+// ApplyResourceChangeResponse is what there is after a change, also after one that failed.
 type ApplyResourceChangeResponse struct {
 	// NewState may be cty.NilVal together with errors: then the prior object stands.
 	NewState         cty.Value
@@ -129,50 +136,59 @@ type ApplyResourceChangeResponse struct {
 	Diagnostics      tfdiags.Diagnostics
 }
 
+// ImportResourceStateRequest asks for the object that a provider knows by an id.
 type ImportResourceStateRequest struct {
 	TypeName string
 	ID       string
 }
 
+// ImportedResource is one object that an import found; reading it completes it.
 type ImportedResource struct {
 	TypeName string
 	State    cty.Value
 	Private  []byte
 }
 
+// ImportResourceStateResponse holds what an import found.
 type ImportResourceStateResponse struct {
 	Imported    []ImportedResource
 	Diagnostics tfdiags.Diagnostics
 }
 
+// MoveResourceStateRequest asks a provider to take over an object of another type or provider, as it stands in a state file.
 type MoveResourceStateRequest struct {
 	SourceProvider, SourceType, TargetType string
 	SourceVersion                          int64
 	SourceJSON, SourcePrivate              []byte
 }
 
+// MoveResourceStateResponse is the object under its new type.
 type MoveResourceStateResponse struct {
 	TargetState   cty.Value
 	TargetPrivate []byte
 	Diagnostics   tfdiags.Diagnostics
 }
 
+// ReadDataSourceRequest asks for a data source, whose configuration is wholly known.
 type ReadDataSourceRequest struct {
 	TypeName     string
 	Config       cty.Value
 	ProviderMeta cty.Value
 }
 
+// ReadDataSourceResponse is a data source's object: configuration and results.
 type ReadDataSourceResponse struct {
 	State       cty.Value
 	Diagnostics tfdiags.Diagnostics
 }
 
+// OpenEphemeralRequest asks for an ephemeral object.
 type OpenEphemeralRequest struct {
 	TypeName string
 	Config   cty.Value
 }
 
+// OpenEphemeralResponse is an ephemeral object, to be closed after use.
 type OpenEphemeralResponse struct {
 	Result  cty.Value
 	Private []byte
@@ -181,17 +197,20 @@ type OpenEphemeralResponse struct {
 	Diagnostics tfdiags.Diagnostics
 }
 
+// RenewEphemeralRequest prolongs an ephemeral object that is open.
 type RenewEphemeralRequest struct {
 	TypeName string
 	Private  []byte
 }
 
+// RenewEphemeralResponse says until when an ephemeral object was prolonged.
 type RenewEphemeralResponse struct {
 	Private     []byte
 	RenewAt     time.Time
 	Diagnostics tfdiags.Diagnostics
 }
 
+// CloseEphemeralRequest ends an ephemeral object.
 type CloseEphemeralRequest struct {
 	TypeName string
 	Private  []byte

@@ -103,6 +103,33 @@ func ParseKey(text []byte) (Key, error) {
 	return Key{private}, nil
 }
 
+// maxKeyring is more than any threshold that people can keep up.
+const maxKeyring = 64
+
+// MaxKeyring bounds the text of a keyring, in bytes; one key takes about 120.
+const MaxKeyring = 64 << 10
+
+// ParseKeyring reads private keys in PEM that follow one another, at least one.
+// The error never quotes them.
+func ParseKeyring(text []byte) (Keyring, error) {
+	var ring Keyring
+	for len(strings.TrimSpace(string(text))) > 0 {
+		block, rest := pem.Decode(text)
+		if block == nil || len(ring) == maxKeyring {
+			return nil, errors.New("it must be private keys in PEM (PKCS8) and nothing else")
+		}
+		key, err := ParseKey(pem.EncodeToMemory(block))
+		if err != nil {
+			return nil, err
+		}
+		ring, text = append(ring, key), rest
+	}
+	if len(ring) == 0 {
+		return nil, errors.New("it holds no key")
+	}
+	return ring, nil
+}
+
 // PEM returns the private key as [ParseKey] reads it. Keep it in a file of mode 0600.
 func (k Key) PEM() ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)

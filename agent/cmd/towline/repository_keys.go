@@ -68,7 +68,7 @@ func publicKeys(file string) ([]trust.PublicKey, error) {
 	if key, err := trust.ParsePublicKey(string(data)); err == nil {
 		return []trust.PublicKey{key}, nil
 	}
-	ring, err := parseSigningKeys(data)
+	ring, err := trust.ParseKeyring(data)
 	return ring.Public(), err
 }
 

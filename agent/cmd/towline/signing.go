@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -18,13 +16,6 @@ import (
 const (
 	signingKeyEnv     = "TOWLINE_SIGNING_KEY"
 	signingKeyFileEnv = "TOWLINE_SIGNING_KEY_FILE"
-)
-
-const (
-	// maxKeyFile bounds what is read as keys; one takes about 120 bytes.
-	maxKeyFile = 64 << 10
-	// maxSigningKeys is more than any threshold that people can keep up.
-	maxSigningKeys = 64
 )
 
 // signers is where a verb finds the keys that it signs with.
@@ -42,7 +33,7 @@ func (s *signers) signing() (trust.Signing, error) {
 	files := s.files
 	if len(files) == 0 {
 		if text := os.Getenv(signingKeyEnv); text != "" {
-			keys, err := parseSigningKeys([]byte(text))
+			keys, err := trust.ParseKeyring([]byte(text))
 			if err != nil {
 				return trust.Signing{}, mistake("Invalid signing key", "The signing key in "+signingKeyEnv+" cannot be used: "+err.Error()+".")
 			}
@@ -71,7 +62,7 @@ func readSigningKeys(path string) (trust.Keyring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseSigningKeys(data)
+	return trust.ParseKeyring(data)
 }
 
 // readKeyFile reads a small file. No error quotes what is in it.
@@ -81,31 +72,11 @@ func readKeyFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
-	if err == nil && len(data) > maxKeyFile {
-		err = fmt.Errorf("it is larger than %d bytes", maxKeyFile)
+	data, err := io.ReadAll(io.LimitReader(file, trust.MaxKeyring+1))
+	if err == nil && len(data) > trust.MaxKeyring {
+		err = fmt.Errorf("it is larger than %d bytes", trust.MaxKeyring)
 	}
 	return data, err
-}
-
-// parseSigningKeys reads PEM blocks that follow one another.
-func parseSigningKeys(text []byte) (trust.Keyring, error) {
-	var ring trust.Keyring
-	for len(strings.TrimSpace(string(text))) > 0 {
-		block, rest := pem.Decode(text)
-		if block == nil || len(ring) == maxSigningKeys {
-			return nil, errors.New("it must be private keys in PEM (PKCS8) and nothing else")
-		}
-		key, err := trust.ParseKey(pem.EncodeToMemory(block))
-		if err != nil {
-			return nil, err
-		}
-		ring, text = append(ring, key), rest
-	}
-	if len(ring) == 0 {
-		return nil, errors.New("it holds no key")
-	}
-	return ring, nil
 }
 
 // newKeyFile makes a key in a file that only its owner reads. It never replaces one:
