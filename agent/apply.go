@@ -35,7 +35,7 @@ func (r *round) apply(ctx context.Context) error {
 	if diags.HasErrors() {
 		return fmt.Errorf("the apply had errors: %w", summaries(diags))
 	}
-	return nil
+	return r.keep(r.aftermath(ctx, state))
 }
 
 // stillHolds asks once more, right before writing, whether another agent took over.

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/providers"
 )
 
 const twoThings = `
@@ -329,5 +331,30 @@ func TestSecretsStayOutOfReports(t *testing.T) {
 	}
 	if text := fmt.Sprintf("%+v", w.receipts()); strings.Contains(text, planted) {
 		t.Error("a receipt holds the secret")
+	}
+}
+
+// TestOwnWorkIsNoDrift makes an object whose creation shows in the one that it
+// refers to, as AWS's roles list their policies.
+func TestOwnWorkIsNoDrift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+		resp := w.cloud.ApplyDefault(req)
+		if made := resp.NewState; !made.IsNull() && made.GetAttr("name").AsString() == "b" {
+			w.edit("a", "note", cty.StringVal("b refers to this"))
+		}
+		return resp
+	}
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	receipt := w.round(control.OutcomeConverged)
+	if len(receipt.Drift) != 0 {
+		t.Errorf("the agent takes its own work for drift: %+v", receipt.Drift)
+	}
+	w.edit("a", "note", cty.StringVal("by hand"))
+	w.round(control.OutcomeApplied)
+	if got := w.attribute("a", "note").AsString(); got != "b refers to this" {
+		t.Errorf("a manual change of what was recorded afterwards became %q", got)
 	}
 }
