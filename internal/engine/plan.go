@@ -338,6 +338,9 @@ func (p *planner) outputChanges() []*plans.OutputChange {
 			change.After, _ = val.UnmarkDeep()
 		}
 		change.Action = outputAction(change.Before, change.After)
+		if recorded := p.prior.Outputs[name]; recorded != nil && change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive {
+			change.Action = plans.Update
+		}
 		out = append(out, change)
 	}
 	for _, name := range sortedNames(p.prior.Outputs) {

@@ -77,7 +77,10 @@ func encodeChange(c *plans.Change) (resourceChange, error) {
 		return out, err
 	}
 	change.Actions = actions(c.Action)
-	change.AfterUnknown = orEmptyObject(unknownShadow(c.After))
+	change.AfterUnknown = map[string]any{}
+	if !c.After.IsWhollyKnown() {
+		change.AfterUnknown = unknownShadow(c.After)
+	}
 	change.BeforeSensitive = sensitiveShadow(lang.MarkPaths(c.Before, c.BeforeSensitive))
 	change.AfterSensitive = sensitiveShadow(lang.MarkPaths(c.After, c.AfterSensitive))
 	if change.ReplacePaths, err = encodePaths(c.RequiredReplace); err != nil {
@@ -96,14 +99,6 @@ func encodeValues(before, after cty.Value) (changeDoc, error) {
 	}
 	out.After, err = marshal(after)
 	return out, err
-}
-
-// orEmptyObject is the shadow of an object, which is one even without an object.
-func orEmptyObject(s any) any {
-	if s == false {
-		return map[string]any{}
-	}
-	return s
 }
 
 // encodePaths encodes paths as lists of names and indices.

@@ -89,7 +89,7 @@ func Plan(plan *plans.Plan, config *configs.Config, schemas Schemas) ([]byte, er
 		func() (err error) { doc.ResourceDrift, err = e.changes(plan.Drift); return },
 		func() (err error) { doc.ResourceChanges, err = e.changes(plan.Changes); return },
 		func() (err error) { doc.OutputChanges, err = e.outputChanges(plan.Outputs); return },
-		func() (err error) { doc.PriorState, err = e.priorState(plan); return },
+		func() (err error) { doc.PriorState, err = e.priorState(plan, config); return },
 		func() (err error) { doc.Configuration, err = e.configuration(config); return },
 	} {
 		if err := step(); err != nil {
@@ -119,7 +119,12 @@ func encode(doc any) ([]byte, error) {
 }
 
 // encoder turns values into their JSON form under schemas.
-type encoder struct{ schemas Schemas }
+type encoder struct {
+	schemas Schemas
+	// dependencies replace recorded ones, by address: of objects that do not
+	// change, the plan already knows what they depend on from now on.
+	dependencies map[string][]string
+}
 
 // variables lists every root variable that has a value.
 func (e *encoder) variables(plan *plans.Plan, config *configs.Config) (map[string]variable, error) {

@@ -11,6 +11,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
@@ -103,16 +104,20 @@ func (t *tree) module(path addrs.ModuleInstance) *module {
 	return m
 }
 
-// sorted orders everything by address and returns the root.
-func (t *tree) sorted() module {
-	sortModule(&t.root)
+// sorted orders modules by the text of their address, which puts [10] before
+// [2] as Terraform does, and returns the root. With byText, resources as well.
+func (t *tree) sorted(byText bool) module {
+	t.root.sort(byText)
 	return t.root
 }
 
-func sortModule(m *module) {
+func (m *module) sort(byText bool) {
 	slices.SortStableFunc(m.Children, func(a, b *module) int { return cmp.Compare(a.Address, b.Address) })
+	if byText {
+		slices.SortStableFunc(m.Resources, func(a, b resource) int { return cmp.Compare(a.Address, b.Address) })
+	}
 	for _, child := range m.Children {
-		sortModule(child)
+		child.sort(byText)
 	}
 }
 
@@ -135,9 +140,9 @@ func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 		r.SensitiveValues = sensitiveShadow(lang.MarkPaths(c.After, c.AfterSensitive))
 		t.add(c.Addr.Module, r)
 	}
-	out := values{Outputs: map[string]outputValue{}, RootModule: t.sorted()}
+	out := values{Outputs: map[string]outputValue{}, RootModule: t.sorted(true)}
 	for _, o := range plan.Outputs {
-		if o.After.IsNull() && o.After.IsKnown() {
+		if o.Action == plans.Delete {
 			continue
 		}
 		doc := outputValue{Sensitive: o.Sensitive}
@@ -171,7 +176,7 @@ func output(val cty.Value, sensitive bool) (outputValue, error) {
 
 // priorState is the state that the plan starts from, with the output values that
 // are known by now.
-func (e *encoder) priorState(plan *plans.Plan) (*stateDoc, error) {
+func (e *encoder) priorState(plan *plans.Plan, config *configs.Config) (*stateDoc, error) {
 	if plan.Prior == nil {
 		return nil, nil
 	}
@@ -182,18 +187,26 @@ func (e *encoder) priorState(plan *plans.Plan) (*stateDoc, error) {
 		state.Outputs = map[string]*states.Output{}
 	}
 	for _, o := range plan.Outputs {
+		decl := config.Module.Outputs[o.Name]
 		switch {
-		case plan.Mode == plans.DestroyMode || !o.After.IsWhollyKnown():
+		case decl == nil || plan.Mode == plans.DestroyMode || !o.After.IsWhollyKnown():
 		case o.After.IsNull():
 			delete(state.Outputs, o.Name)
 		default:
-			state.Outputs[o.Name] = &states.Output{Value: o.After, Sensitive: o.Sensitive}
+			state.Outputs[o.Name] = &states.Output{Value: o.After, Sensitive: decl.Sensitive}
 		}
 	}
 	if state.Empty() {
 		return nil, nil
 	}
-	return e.state(&state)
+	settled := *e
+	settled.dependencies = map[string][]string{}
+	for _, c := range plan.Changes {
+		if c.Action == plans.NoOp {
+			settled.dependencies[c.Addr.String()] = c.Dependencies
+		}
+	}
+	return settled.state(&state)
 }
 
 // state encodes a state.
@@ -228,7 +241,7 @@ func (e *encoder) state(state *states.State) (*stateDoc, error) {
 			t.add(addr.Module, encoded)
 		}
 	})
-	doc.Values.RootModule = t.sorted()
+	doc.Values.RootModule = t.sorted(false)
 	return doc, failed
 }
 
@@ -249,6 +262,9 @@ func (e *encoder) object(addr addrs.ResourceInstance, provider addrs.Provider, o
 	out.SchemaVersion = obj.SchemaVersion
 	out.SensitiveValues = sensitiveShadow(lang.MarkPaths(val, paths))
 	out.DependsOn, out.Tainted = obj.Dependencies, obj.Tainted
+	if now, settled := e.dependencies[out.Address]; settled && addr.Resource.Mode == addrs.Managed {
+		out.DependsOn = now
+	}
 	out.Values, err = marshal(val)
 	return out, err
 }

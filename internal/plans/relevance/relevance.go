@@ -35,6 +35,9 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 			f.resourceRefs(c.Addr.Module, c.Addr.Resource, nil)
 		}
 	}
+	for _, module := range moduleInstances(plan) {
+		f.outputRefs(module)
+	}
 	for _, o := range plan.Outputs {
 		if decl := config.Module.Outputs[o.Name]; decl != nil && o.Action != plans.NoOp {
 			f.exprRefs(nil, decl.Expr)
@@ -48,6 +51,34 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 		return strings.Compare(sortKey(a), sortKey(b))
 	})
 	return out
+}
+
+// moduleInstances lists the module instances that hold planned objects. Outputs
+// inside modules are recorded nowhere, so each of them counts as changed.
+func moduleInstances(plan *plans.Plan) []addrs.ModuleInstance {
+	seen := map[string]bool{}
+	var out []addrs.ModuleInstance
+	for _, c := range plan.Changes {
+		if c.Action == plans.Delete {
+			continue
+		}
+		for n := 1; n <= len(c.Addr.Module); n++ {
+			if module := c.Addr.Module[:n]; !seen[module.String()] {
+				seen[module.String()] = true
+				out = append(out, module)
+			}
+		}
+	}
+	return out
+}
+
+// outputRefs follows all outputs of a module instance.
+func (f *finder) outputRefs(module addrs.ModuleInstance) {
+	if config := f.module(module); config != nil {
+		for _, output := range config.Module.Outputs {
+			f.exprRefs(module, output.Expr)
+		}
+	}
 }
 
 func sortKey(r plans.RelevantAttribute) string { return r.Resource + "\x00" + pathText(r.Path) }

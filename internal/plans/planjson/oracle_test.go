@@ -1,0 +1,102 @@
+package planjson_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/plans/oracletest"
+	"github.com/towline/terraform-provider-towline/internal/plans/planjson"
+)
+
+// step is one configuration that both sides plan, and terraform applies.
+type step struct {
+	config  string
+	files   map[string]string
+	args    []string
+	opts    engine.PlanOptions
+	errored bool
+}
+
+// run compares the documents of every step's plan and of the state after it.
+func run(t *testing.T, b *oracletest.Bench, steps []step) {
+	t.Helper()
+	for i, s := range steps {
+		files := map[string]string{"main.tf": s.config}
+		for name, content := range s.files {
+			files[name] = content
+		}
+		b.Write(files)
+		b.Terraform("init", "-input=false")
+		_, stderr, code := b.Run(append([]string{"plan", "-input=false", "-out=plan.bin"}, s.args...)...)
+		planned := b.Plan(s.opts)
+		if failed := code != 0; failed != s.errored || planned.Diags.HasErrors() != s.errored {
+			t.Fatalf("step %d: terraform failed: %v (%s), the engine: %v", i, failed, stderr, planned.Diags.Err())
+		}
+		got, err := planjson.Plan(planned.Plan, planned.Config, planned.Schemas)
+		if err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		compare(t, i, b.Terraform("show", "-json", "plan.bin"), got)
+		if s.errored {
+			continue
+		}
+		b.Terraform("apply", "-input=false", "plan.bin")
+		if got, err = planjson.State(b.State(), b.Schemas()); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		compare(t, i, b.Terraform("show", "-json"), got)
+	}
+}
+
+// compare compares two documents, all but the time and what has no order.
+func compare(t *testing.T, i int, want string, got []byte) {
+	t.Helper()
+	if diff := cmp.Diff(normal(t, []byte(want)), normal(t, got)); diff != "" {
+		t.Errorf("step %d: JSON differs (-terraform +towline):\n%s", i, diff)
+	}
+}
+
+func normal(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	delete(doc, "timestamp")
+	if relevant, ok := doc["relevant_attributes"].([]any); ok {
+		slices.SortFunc(relevant, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+	}
+	return doc
+}
+
+func text(v any) string {
+	data, _ := json.Marshal(v) //nolint:errchkjson // v was decoded from JSON
+	return string(data)
+}
+
+func destroy() engine.PlanOptions { return engine.PlanOptions{Mode: plans.DestroyMode} }
+
+func replace(t *testing.T, text string) engine.PlanOptions {
+	t.Helper()
+	addr, diags := addrs.ParseResourceInstance(text)
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	return engine.PlanOptions{ForceReplace: []addrs.ResourceInstance{addr}}
+}
+
+func target(t *testing.T, text string) engine.PlanOptions {
+	t.Helper()
+	addr, diags := addrs.ParseTarget(text)
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	return engine.PlanOptions{Targets: []addrs.Target{addr}}
+}
