@@ -36,7 +36,7 @@ func (r *round) recover(ctx context.Context) error {
 	if err := a.saveState(a.state); err != nil {
 		return err
 	}
-	return a.keepOpen(open)
+	return a.journal.Reset(open...)
 }
 
 // settledChanges lists the calls that were settled: what they did is in the state.
@@ -51,21 +51,6 @@ func settledChanges(before, after []journal.Intent, state *states.State) []contr
 		out = append(out, recoveredChange(intent, exists == (intent.Action == string(control.ActionDelete))))
 	}
 	return out
-}
-
-// keepOpen writes the intents that stay open into the emptied journal again.
-func (a *Agent) keepOpen(open []journal.Intent) error {
-	if err := a.journal.Reset(); err != nil {
-		return err
-	}
-	for i := range open {
-		id, err := a.journal.Begin(open[i])
-		if err != nil {
-			return err
-		}
-		open[i].ID = id
-	}
-	return nil
 }
 
 // planOptions are what every plan of a round has in common.

@@ -86,6 +86,7 @@ type Journal struct {
 	nextID  uint64
 	buffer  bytes.Buffer
 	waiting []chan error
+	broken  error // of a failed write, until the next Reset
 	flush   chan struct{}
 	closed  bool
 	done    chan struct{}
@@ -121,7 +122,8 @@ func Open(path string) (*Journal, []Entry, error) {
 	return j, entries, nil
 }
 
-// read decodes entries up to the first line that is not whole and returns the length of the good part.
+// read decodes entries and returns the length of the good part. Only a last line
+// without its end is torn; any other that does not decode is damaged.
 func read(file *os.File) ([]Entry, int64, error) {
 	var entries []Entry
 	var good int64
@@ -136,10 +138,7 @@ func read(file *os.File) ([]Entry, int64, error) {
 		}
 		entry, err := decode(raw)
 		if err != nil {
-			if _, peekErr := reader.Peek(1); peekErr == nil {
-				return nil, 0, fmt.Errorf("entry %d is damaged: %w", len(entries)+1, err)
-			}
-			return entries, good, nil
+			return nil, 0, fmt.Errorf("entry %d is damaged: %w; what a provider was asked to do is in doubt, so look at the objects that the whole entries name before you move the file away", len(entries)+1, err)
 		}
 		entries = append(entries, entry)
 		good += int64(len(raw))
@@ -229,23 +228,21 @@ func (j *Journal) append(b body, obj *states.Object) error {
 }
 
 // write puts batches of entries on disk, one after the other. After a failed
-// write nothing more is accepted: the file's end is not known any more.
+// write nothing more is accepted until Reset: the file's end is not known any more.
 func (j *Journal) write() {
 	defer close(j.done)
-	var broken error
 	for range j.flush {
 		j.mu.Lock()
 		batch := bytes.Clone(j.buffer.Bytes())
-		waiting := j.waiting
+		waiting, broken, file := j.waiting, j.broken, j.file
 		j.buffer.Reset()
 		j.waiting = nil
 		j.mu.Unlock()
 		if broken == nil && len(batch) > 0 {
-			if _, err := j.file.Write(batch); err != nil {
-				broken = fmt.Errorf("write journal %s: %w", j.path, err)
-			} else if err := j.file.Sync(); err != nil {
-				broken = fmt.Errorf("sync journal %s: %w", j.path, err)
-			}
+			broken = j.put(file, batch)
+			j.mu.Lock()
+			j.broken = broken
+			j.mu.Unlock()
 		}
 		for _, done := range waiting {
 			done <- broken
@@ -253,23 +250,85 @@ func (j *Journal) write() {
 	}
 }
 
+func (j *Journal) put(file *os.File, batch []byte) error {
+	if _, err := file.Write(batch); err != nil {
+		return fmt.Errorf("write journal %s: %w", j.path, err)
+	}
+	if err := file.Sync(); err != nil {
+		return fmt.Errorf("sync journal %s: %w", j.path, err)
+	}
+	return nil
+}
+
 // Empty tells whether the journal holds no entry.
 func (j *Journal) Empty() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	info, err := j.file.Stat()
 	return err == nil && info.Size() == 0
 }
 
-// Reset empties the journal: everything in it is part of a state that is safely kept.
-func (j *Journal) Reset() error {
+// Reset empties the journal but for the intents that stay open: everything else in
+// it is part of a state that is safely kept. It must not be called while entries
+// are being added. A crash leaves the journal as it was or as it is to be. Writing
+// goes on after a Reset even if it failed before.
+func (j *Journal) Reset(open ...Intent) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.file.Truncate(0); err != nil {
+	if j.closed {
+		return errors.New("journal is closed")
+	}
+	if err := j.replace(open); err != nil {
 		return fmt.Errorf("empty journal: %w", err)
 	}
-	if _, err := j.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("empty journal: %w", err)
+	j.broken = nil
+	return nil
+}
+
+// replace puts a file with the intents in the journal's place. Without any, the
+// file is emptied where it is, which needs no room on the disk.
+func (j *Journal) replace(open []Intent) error {
+	if len(open) == 0 {
+		if err := j.file.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := j.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return j.file.Sync()
 	}
-	return j.file.Sync()
+	var content []byte
+	for i := range open {
+		raw, err := encode(body{Intent: &open[i]}, open[i].Prior)
+		if err != nil {
+			return err
+		}
+		content = append(content, raw...)
+		j.nextID = max(j.nextID, open[i].ID+1)
+	}
+	return j.swap(content)
+}
+
+// swap puts a file with the content in the journal's place atomically.
+func (j *Journal) swap(content []byte) error {
+	dir := filepath.Dir(j.path)
+	next, err := os.CreateTemp(dir, "."+filepath.Base(j.path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(content)
+	if err == nil {
+		err = next.Sync()
+	}
+	if err == nil {
+		err = os.Rename(next.Name(), j.path)
+	}
+	if err != nil {
+		return errors.Join(err, next.Close(), os.Remove(next.Name()))
+	}
+	before := j.file
+	j.file = next
+	return errors.Join(before.Close(), syncDir(dir))
 }
 
 // Close closes the file. It keeps what the journal holds.

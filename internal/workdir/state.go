@@ -136,35 +136,31 @@ func (s *State) load() tfdiags.Diagnostics {
 	if s.Open, err = journal.Replay(s.State, entries); err != nil {
 		return append(diags, tfdiags.FromError("Failed to read journal", err)...)
 	}
-	return diags
+	if len(entries) == 0 {
+		return diags
+	}
+	// The serial rises with what the journal adds, so that a plan from before it
+	// is refused instead of being made true twice.
+	return append(diags, tfdiags.FromError("Failed to save state", s.Keep(s.Open))...)
 }
 
 // Save writes a state if it differs from the file, with a higher serial, and
 // empties the journal, of which everything is in the state now.
-func (s *State) Save(state *states.State) error {
-	if err := s.write(state); err != nil {
-		return err
-	}
-	s.State = state
-	if s.Journal == nil {
-		return nil
-	}
-	return s.Journal.Reset()
-}
+func (s *State) Save(state *states.State) error { return s.save(state, nil) }
 
 // Keep writes the state with the journal's results and leaves only the given
 // intents open.
-func (s *State) Keep(open []journal.Intent) error {
-	if err := s.Save(s.State); err != nil {
+func (s *State) Keep(open []journal.Intent) error { return s.save(s.State, open) }
+
+func (s *State) save(state *states.State, open []journal.Intent) error {
+	if err := s.write(state); err != nil {
 		return err
 	}
-	for _, intent := range open {
-		if _, err := s.Journal.Begin(intent); err != nil {
-			return err
-		}
+	s.State, s.Open = state, open
+	if s.Journal == nil {
+		return nil
 	}
-	s.Open = open
-	return nil
+	return s.Journal.Reset(open...)
 }
 
 func (s *State) write(state *states.State) error {
