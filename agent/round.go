@@ -92,7 +92,7 @@ func (r *round) conclude() {
 	switch {
 	case standing > 0:
 		r.outcome = control.OutcomeDrifted
-		r.message = fmt.Sprintf("drift of %d objects stands", standing)
+		r.message = fmt.Sprintf("drift stands on %d of the objects", standing)
 	case len(r.changes) > 0:
 		r.outcome = control.OutcomeApplied
 	default:
