@@ -12,6 +12,8 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/dag"
 	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/plans/relevance"
+	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -58,6 +60,11 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	diags = append(diags, p.walk.run(ctx)...)
 	plan := p.result()
 	plan.Errored = diags.HasErrors()
+	if len(plan.Drift) > 0 {
+		plan.Relevant = relevance.Attributes(plan, config, func(provider addrs.Provider, addr addrs.Resource) *providers.Block {
+			return e.pool.block(ctx, provider, addr)
+		})
+	}
 	return plan, diags
 }
 

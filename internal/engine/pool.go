@@ -198,3 +198,20 @@ func (w *walk) connect(ctx context.Context, run *providerRun, config cty.Value) 
 	}
 	return diags
 }
+
+// block returns the schema block of a resource type, or nil if there is none.
+func (p *providerPool) block(ctx context.Context, provider addrs.Provider, addr addrs.Resource) *providers.Block {
+	schema, diags := p.schema(ctx, provider)
+	if diags.HasErrors() {
+		return nil
+	}
+	types := schema.ResourceTypes
+	if addr.Mode == addrs.Data {
+		types = schema.DataSources
+	}
+	found := types.Get(addr.Type)
+	if found == nil {
+		return nil
+	}
+	return found.Block
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type Bench struct {
 	Env []string
 	// Providers starts providers for the engine; nil if only the built-in one is used.
 	Providers engine.ProviderSource
+	// initialised is the configuration that terraform init has seen.
+	initialised string
 }
 
 // New returns a bench with an empty directory. A missing terraform binary fails the test.
@@ -62,6 +65,24 @@ func (b *Bench) Write(files map[string]string) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			b.tb.Fatal(err)
 		}
+	}
+}
+
+// Init runs terraform init if providers or modules need it and were not there the last time.
+func (b *Bench) Init() {
+	b.tb.Helper()
+	config := b.Config()
+	var needs []string
+	for provider := range config.ProviderRequirements() {
+		needs = append(needs, provider.String())
+	}
+	for name, call := range config.Module.ModuleCalls {
+		needs = append(needs, name+"="+call.Source)
+	}
+	slices.Sort(needs)
+	if key := strings.Join(needs, "\n"); key != b.initialised {
+		b.Terraform("init", "-input=false")
+		b.initialised = key
 	}
 }
 

@@ -33,7 +33,7 @@ func run(t *testing.T, b *oracletest.Bench, steps []step) {
 			files[name] = content
 		}
 		b.Write(files)
-		b.Terraform("init", "-input=false")
+		b.Init()
 		_, stderr, code := b.Run(append([]string{"plan", "-input=false", "-out=plan.bin"}, s.args...)...)
 		planned := b.Plan(s.opts)
 		if failed := code != 0; failed != s.errored || planned.Diags.HasErrors() != s.errored {

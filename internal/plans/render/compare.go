@@ -143,7 +143,7 @@ func join(current, element plans.Action) plans.Action {
 func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	before, after := isSensitive(c.before), isSensitive(c.after)
 	if before || after {
-		inner := plain(change{unmark(c.before), unmark(c.after), c.replace})
+		inner := plain(change{orAbsent(emptyAsNull(unmark(c.before))), orAbsent(emptyAsNull(unmark(c.after))), c.replace})
 		action := inner.action
 		if action == plans.NoOp && before != after && !(absent(c.before) && absent(c.after)) {
 			action = plans.Update
@@ -156,7 +156,7 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	if absent(c.before) {
 		return diff{plans.Create, c.forced(), unknown{}}, true
 	}
-	old := was(change{before: c.before})
+	old := was(change{before: emptyAsNull(c.before)})
 	return diff{plans.Update, c.forced(), unknown{was: &old}}, true
 }
 
@@ -176,7 +176,7 @@ func compareBlock(b *providers.Block, c change) diff {
 		return d
 	}
 	out := block{attrs: map[string]diff{}, groups: map[string]blockGroup{}}
-	current := compareAttributes(b.Attributes, c, c.presence(), true, out.attrs)
+	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs)
 	for name, nested := range b.BlockTypes {
 		child := change{before: getAttr(c.before, name), after: getAttr(c.after, name), replace: c.attrPaths(name)}
 		group, action, present := compareGroup(nested, child)
@@ -194,7 +194,7 @@ func compareBlock(b *providers.Block, c change) diff {
 // compareAttributes compares a block's attributes into attrs, those that are null
 // before and after left out. Write-only ones come last: they have no values, so
 // they show what happens to the rest.
-func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, inBlock bool, attrs map[string]diff) plans.Action {
+func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff) plans.Action {
 	var writeOnly []string
 	for name, attr := range attributes {
 		if attr.WriteOnly {
@@ -202,9 +202,6 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 			continue
 		}
 		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
-		if inBlock {
-			child = child.withoutEmptyTexts()
-		}
 		d := compareAttribute(attr, child)
 		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {
 			continue
@@ -224,20 +221,14 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 	return current
 }
 
-// withoutEmptyTexts takes an empty text for null where the other side is null:
-// providers of the older SDK cannot tell the two apart, so a difference between
-// them says nothing.
-func (c change) withoutEmptyTexts() change {
-	if isEmptyText(c.before) && (absent(c.after) || isUnknown(c.after)) {
-		c.before = cty.NullVal(cty.String)
+// emptyAsNull takes an empty text for null: providers of the older SDK cannot
+// tell the two apart.
+func emptyAsNull(v cty.Value) cty.Value {
+	if isText(unmark(v)) && unmark(v).AsString() == "" {
+		return cty.NullVal(cty.String).WithSameMarks(v)
 	}
-	if isEmptyText(c.after) && absent(c.before) {
-		c.after = cty.NilVal
-	}
-	return c
+	return v
 }
-
-func isEmptyText(v cty.Value) bool { return isText(v) && !v.IsMarked() && v.AsString() == "" }
 
 func compareAttribute(attr *providers.Attribute, c change) diff {
 	if attr.NestedType != nil {
@@ -275,7 +266,7 @@ func compareNested(o *providers.Object, nesting providers.NestingMode, c change)
 		return diff{action, c.forced(), mapping{elems: elems, nested: true}}
 	default:
 		attrs := map[string]diff{}
-		action := compareAttributes(o.Attributes, c, c.presence(), false, attrs)
+		action := compareAttributes(o.Attributes, c, c.presence(), attrs)
 		return diff{action, c.forced(), object{attrs: attrs, nested: true}}
 	}
 }

@@ -25,12 +25,10 @@ type blockGroup struct {
 // there are and were none.
 func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Action, bool) {
 	group := blockGroup{replace: c.forced(), before: isSensitive(c.before), after: isSensitive(c.after)}
-	c.before, c.after = unmark(c.before), unmark(c.after)
+	c.before, c.after = emptyTextsAsNull(unmark(c.before)), emptyTextsAsNull(unmark(c.after))
 	element := func(c change) diff { return compareBlock(&nested.Block, c) }
 	if isUnknown(c.after) {
-		group.unknown = true
-		group.blocks = []diff{unknownBlocks(nested, c)}
-		return group, plans.NoOp, true
+		return unknownGroup(group, c, element)
 	}
 	if isNull(c.before) && isNull(c.after) {
 		return group, plans.NoOp, false
@@ -56,11 +54,28 @@ func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Ac
 	return group, action, true
 }
 
-// unknownBlocks is the one line for blocks of which the number is unknown.
-func unknownBlocks(nested *providers.NestedBlock, c change) diff {
-	if isNull(c.before) {
-		return diff{plans.Create, c.forced(), unknown{}}
+// emptyTextsAsNull is [emptyAsNull] for everything in the blocks of a type.
+func emptyTextsAsNull(v cty.Value) cty.Value {
+	if isNull(v) || !v.IsKnown() {
+		return v
 	}
-	old := compareBlock(&nested.Block, change{before: cty.NilVal, after: cty.NilVal})
-	return diff{plans.Update, c.forced(), unknown{was: &old}}
+	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) { return emptyAsNull(v), nil })
+	if err != nil {
+		return v // the callback never fails, so neither does the transformation
+	}
+	return out
+}
+
+// unknownGroup is for blocks of which the number is unknown: one line for what
+// there will be, and those that there are.
+func unknownGroup(group blockGroup, c change, element func(change) diff) (blockGroup, plans.Action, bool) {
+	group.unknown = true
+	action := plans.Create
+	if !isNull(c.before) {
+		action = plans.Update
+	}
+	group.blocks = []diff{{action, c.forced(), unknown{}}}
+	olds, _ := compareByIndex(change{before: c.before}, element)
+	group.blocks = append(group.blocks, olds...)
+	return group, plans.NoOp, true
 }

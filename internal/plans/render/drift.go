@@ -1,6 +1,10 @@
 package render
 
 import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/towline/terraform-provider-towline/internal/plans"
 )
 
@@ -13,6 +17,9 @@ func (p *printer) drift(plan *plans.Plan, schemas Schemas, haveChanges bool) boo
 	}
 	var drifted []planned
 	for _, c := range plan.Drift {
+		if plan.Mode != plans.RefreshOnlyMode {
+			c = relevantPart(c, plan.Relevant)
+		}
 		entry := planned{change: c, diff: compareChange(c, schemas)}
 		if plan.Mode == plans.RefreshOnlyMode || entry.diff.action != plans.NoOp {
 			drifted = append(drifted, entry)
@@ -35,4 +42,94 @@ func (p *printer) drift(plan *plans.Plan, schemas Schemas, haveChanges bool) boo
 		p.sentence("Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using ignore_changes, the following plan may include actions to undo or respond to these changes.")
 	}
 	return true
+}
+
+// relevantPart returns a drifted object's change without the attributes that
+// contributed nothing to the plan: those count as unchanged.
+func relevantPart(c *plans.Change, relevant []plans.RelevantAttribute) *plans.Change {
+	var paths []cty.Path
+	for _, r := range relevant {
+		if r.Resource == c.Addr.String() {
+			paths = append(paths, r.Path)
+		}
+	}
+	out := *c
+	if c.After.IsNull() && !c.Before.IsNull() {
+		// Each attribute is gone by itself: those that contributed nothing stay.
+		gone := make(map[string]cty.Value, c.Before.LengthInt())
+		for name, ty := range c.Before.Type().AttributeTypes() {
+			gone[name] = cty.NullVal(ty)
+		}
+		c = &plans.Change{Addr: c.Addr, Before: c.Before, After: cty.ObjectVal(gone)}
+	}
+	out.After = restrict(c.Before, c.After, paths)
+	return &out
+}
+
+// restrict returns after where paths lead and before elsewhere. Elements of sets
+// and of lists without an index in a path come or stay together.
+func restrict(before, after cty.Value, paths []cty.Path) cty.Value {
+	c := change{before: before, after: after, replace: paths}
+	switch {
+	case len(paths) == 0:
+		return before
+	case c.forced() || isNull(before) || isNull(after):
+		return after
+	case before.Type().IsObjectType() || before.Type().IsMapType():
+		return restrictKeys(c)
+	case before.Type().IsListType() && before.Type().ElementType().IsObjectType():
+		return restrictElements(c)
+	default:
+		return after
+	}
+}
+
+func restrictKeys(c change) cty.Value {
+	before, after := entries(c.before), entries(c.after)
+	out := map[string]cty.Value{}
+	for _, vals := range []map[string]cty.Value{before, after} {
+		for key := range vals {
+			was, is := before[key], after[key]
+			paths := c.attrPaths(key)
+			switch {
+			case was != cty.NilVal && is != cty.NilVal:
+				out[key] = restrict(was, is, paths)
+			case was != cty.NilVal && len(paths) == 0:
+				out[key] = was
+			case is != cty.NilVal && len(paths) > 0:
+				out[key] = is
+			}
+		}
+	}
+	if c.before.Type().IsObjectType() {
+		return cty.ObjectVal(out)
+	}
+	if len(out) == 0 {
+		return cty.MapValEmpty(c.before.Type().ElementType())
+	}
+	return cty.MapVal(out)
+}
+
+func restrictElements(c change) cty.Value {
+	before, after := elements(c.before), elements(c.after)
+	var out []cty.Value
+	for i := range max(len(before), len(after)) {
+		was, is := at(before, i), at(after, i)
+		paths := c.indexPaths(i)
+		switch {
+		case was != cty.NilVal && is != cty.NilVal:
+			out = append(out, restrict(was, is, paths))
+		case was != cty.NilVal && len(paths) == 0:
+			out = append(out, was)
+		case is != cty.NilVal && len(paths) > 0:
+			out = append(out, is)
+		}
+	}
+	if len(out) == 0 {
+		return cty.ListValEmpty(c.before.Type().ElementType())
+	}
+	if !slices.ContainsFunc(out, func(v cty.Value) bool { return !v.Type().Equals(out[0].Type()) }) {
+		return cty.ListVal(out)
+	}
+	return cty.TupleVal(out)
 }

@@ -61,7 +61,7 @@ func run(t *testing.T, b *oracletest.Bench, steps []step) {
 			files[name] = content
 		}
 		b.Write(files)
-		b.Terraform("init", "-input=false")
+		b.Init()
 		b.Terraform(s.args()...)
 		want := b.Terraform("show", "-no-color", "plan.bin")
 		planned := b.Plan(s.options(t))

@@ -60,6 +60,9 @@ func TestAsTerraform(t *testing.T) {
 			one(`"x"`), one(`"y"`), one(`"line 1\nline 2\n"`), one(`"line 1\nline 2b\nline 3"`), one(`"line"`), one(`""`),
 			one(`"quo\"te \\ ${"$"}{x} tab\t ü \u00a0"`),
 		},
+		"empty texts": {
+			one(`{ a = "", b = "x" }`), one(`{ a = "y", b = "" }`), one(`""`), one(`null`), one(`""`), one(`sensitive("")`), one(`sensitive("x")`), one(`sensitive("")`), one(`""`), one(`[""]`),
+		},
 		"JSON texts": {
 			one(`jsonencode({ a = [1, 2], b = "x" })`), one(`jsonencode({ a = [1, 3, 4], b = "x", c = null })`),
 			one(`"{\"a\": [1,3,4], \"b\":\"x\", \"c\": null}"`), one(`jsonencode([{ a = 1, k = "v" }, { a = 2 }])`),
@@ -73,6 +76,9 @@ func TestAsTerraform(t *testing.T) {
 			one(`["a", "b", "c", "d", "e", "f"]`), one(`["a", "b", "c", "x", "e", "f"]`), one(`["b", "c", "x", "e", "f", "g"]`), one(`["g"]`), one(`[1, 2, null]`), one(`[1, 3, "x"]`),
 			one(`[{ a = 1, id = "i" }, { a = 2 }, { a = 3 }]`), one(`[{ a = 1, id = "i" }, { a = 4, b = [1] }, { a = 3 }]`), one(`[{ a = 3 }]`),
 			one(`["x\ny\nz", "b"]`), one(`["x\nyy\nz", "b"]`), one(`[["a"], ["b"]]`), one(`[["a"], ["c"]]`),
+		},
+		"moves in lists": {
+			one(`["a", "b", "c"]`), one(`["b", "a", "c"]`), one(`["c", "a", "b"]`), one(`["b", "a", "c"]`), one(`["b", "b", "x", "a"]`), one(`["x", "b", "a", "b", "c"]`), one(`["b", "b"]`), one(`["a", "b", "b", "b"]`), one(`["b"]`),
 		},
 		"sets and maps": {
 			one(`toset(["a", "b"])`), one(`toset(["b", "c"])`), one(`toset([])`), one(`tomap({ a = "1", "b c" = "2" })`), one(`tomap({ a = "1", "b c" = "3", d = "4" })`), one(`tolist(["a"])`), one(`tolist(["b"])`),
