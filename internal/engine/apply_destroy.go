@@ -45,6 +45,10 @@ func (a *applier) addDestroys() {
 			a.destroys[job.change.Addr.String()] = job.node
 		}
 	}
+	var users map[string][]*object
+	if slices.ContainsFunc(jobs, func(j *destroyJob) bool { return j.late }) {
+		users = a.users()
+	}
 	for _, job := range jobs {
 		own := job.change.Addr.Config().String()
 		a.walk.sched.Depend(job.node, dependents[own])
@@ -54,7 +58,7 @@ func (a *applier) addDestroys() {
 			}
 		}
 		if job.late {
-			a.waitForDependents(job)
+			a.waitForDependents(job, users)
 		}
 		release = append(release, a.setDestroyStep(job)...)
 	}
@@ -102,30 +106,36 @@ func (a *applier) destroyNeeds(job *destroyJob) []string {
 
 // waitForDependents makes a late destroy wait for its own replacement and for
 // whatever needs or needed the resource.
-func (a *applier) waitForDependents(job *destroyJob) {
-	key := job.change.Addr.Config().String()
-	prog, root := a.walk.prog, a.walk.root
-	wait := func(o *object) {
+func (a *applier) waitForDependents(job *destroyJob, users map[string][]*object) {
+	for _, o := range users[job.change.Addr.Config().String()] {
 		top := o
 		for top.mod.parent != nil {
 			top = top.mod.call
 		}
 		if !a.walk.included(top) {
-			return
+			continue
 		}
-		s := &root.slots[top.local]
+		s := &a.walk.root.slots[top.local]
 		if top.kind == kindCall {
 			a.walk.sched.Depend(job.node, s.inside)
 		} else {
 			a.walk.sched.Depend(job.node, s.gate)
 		}
 	}
+}
+
+// users finds, by resource address, the declared resources that need it, by
+// configuration or by record, and the resource itself.
+func (a *applier) users() map[string][]*object {
+	prog := a.walk.prog
+	out := map[string][]*object{}
 	for _, o := range prog.objects {
 		if o.kind != kindResource {
 			continue
 		}
-		if o.addr.String() == key || slices.Contains(prog.dependencies(o), key) {
-			wait(o)
+		out[o.addr.String()] = append(out[o.addr.String()], o)
+		for _, dep := range prog.dependencies(o) {
+			out[dep] = append(out[dep], o)
 		}
 	}
 	for _, r := range a.plan.Prior.Resources() {
@@ -134,12 +144,17 @@ func (a *applier) waitForDependents(job *destroyJob) {
 			continue
 		}
 		for _, inst := range r.Instances {
-			if inst.Current != nil && slices.Contains(inst.Current.Dependencies, key) {
-				wait(o)
-				break
+			if inst.Current == nil {
+				continue
+			}
+			for _, dep := range inst.Current.Dependencies {
+				if list := out[dep]; len(list) == 0 || list[len(list)-1] != o {
+					out[dep] = append(list, o)
+				}
 			}
 		}
 	}
+	return out
 }
 
 // setDestroyStep gives a destroy its work and returns further nodes to release.

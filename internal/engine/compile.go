@@ -39,7 +39,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource) 
 	}
 	setPriorities(order)
 	propagateCreateFirst(order)
-	c.program.closures = resourceClosures(order)
+	c.program.closures = resourceClosures(c.program.objects, order)
 	return c.program, c.diags
 }
 
@@ -108,8 +108,8 @@ func (c *compiler) provider(m *moduleProgram, addr addrs.ProviderConfig, decl *c
 }
 
 func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *object {
-	o := c.add(m, &object{kind: kindResource, name: decl.Addr.String(), resource: decl,
-		addr: addrs.ConfigResource{Module: m.config.Path, Resource: decl.Addr}, createFirst: decl.Lifecycle.CreateBeforeDestroy})
+	addr := addrs.ConfigResource{Module: m.config.Path, Resource: decl.Addr}
+	o := c.add(m, &object{kind: kindResource, name: addr.String(), resource: decl, addr: addr, createFirst: decl.Lifecycle.CreateBeforeDestroy})
 	providerAddr := m.config.LocalProviderFor(decl.Provider)
 	schema, diags := c.schemas.schema(c.ctx, providerAddr.Provider)
 	c.diags = append(c.diags, diags.WithSubject(decl.Range)...)

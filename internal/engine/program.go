@@ -170,55 +170,98 @@ func (r ref) eachOutput(yield func(*object)) {
 	}
 }
 
-// dependencies returns the addresses of all resources that a resource needs,
-// directly or not, sorted, as a state records them.
+// dependencies returns the addresses of the resources that an object needs,
+// sorted, as a state records them (see resourceClosures).
 func (p *program) dependencies(o *object) []string { return p.closures[o] }
 
-// resourceClosures computes, for every object, the resources it needs. Objects
-// come in an order in which each follows what it needs.
-func resourceClosures(order []*object) map[*object][]string {
-	sets := map[*object]map[string]struct{}{}
+// maxClosure is the largest number of dependencies that a state records for one
+// object. Terraform records all that a resource needs, directly or not, which
+// grows with the square of a chain's length; beyond this bound only what is
+// needed directly is recorded, and the order of destruction follows from step to step.
+const maxClosure = 250
+
+// needSet is the resources that an object needs, as sorted object ids. The slices
+// are immutable and shared where one object adds nothing to another's.
+type needSet struct {
+	// all holds everything, directly or not; nil once it is larger than maxClosure.
+	all      []int32
+	overflow bool
+	// direct holds the nearest resources only.
+	direct []int32
+}
+
+// resourceClosures computes, for resources and provider configurations, the
+// resources they need. Objects come in an order in which each follows what it needs.
+func resourceClosures(objects, order []*object) map[*object][]string {
+	sets := make([]needSet, len(objects))
 	out := map[*object][]string{}
 	for _, o := range order {
-		set := map[string]struct{}{}
-		shared := true // whether set is still another object's set
-		var first map[string]struct{}
-		o.needs(func(need *object) {
-			if need.kind == kindProvider {
-				return
-			}
-			from := sets[need]
-			if need.kind == kindResource {
-				shared = false
-				set[need.addr.String()] = struct{}{}
-			}
-			switch {
-			case len(from) == 0:
-			case first == nil:
-				first = from
-			default:
-				shared = false
-				for addr := range from {
-					set[addr] = struct{}{}
-				}
-			}
-		})
-		if shared && first != nil {
-			set = first
-		} else {
-			for addr := range first {
-				set[addr] = struct{}{}
-			}
-		}
-		sets[o] = set
+		set := joinNeeds(o, sets)
+		sets[o.id] = set
 		if o.kind == kindResource || o.kind == kindProvider {
-			list := make([]string, 0, len(set))
-			for addr := range set {
-				list = append(list, addr)
-			}
-			slices.Sort(list)
-			out[o] = list
+			out[o] = set.addresses(objects)
 		}
 	}
+	return out
+}
+
+// joinNeeds puts together what an object's needs need.
+func joinNeeds(o *object, sets []needSet) needSet {
+	var set needSet
+	o.needs(func(need *object) {
+		from := sets[need.id]
+		switch need.kind {
+		case kindProvider:
+			return
+		case kindResource:
+			itself := []int32{int32(need.id)}
+			set.direct = union(set.direct, itself)
+			set.all = union(union(set.all, from.all), itself)
+		default:
+			set.direct = union(set.direct, from.direct)
+			set.all = union(set.all, from.all)
+		}
+		if set.overflow = set.overflow || from.overflow || len(set.all) > maxClosure; set.overflow {
+			set.all = nil
+		}
+	})
+	return set
+}
+
+// union joins two sorted sets; it returns one of them if the other adds nothing.
+func union(a, b []int32) []int32 {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	case &a[0] == &b[0] && len(a) == len(b):
+		return a
+	}
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case a[0] > b[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// addresses lists a set as a state records it.
+func (s needSet) addresses(objects []*object) []string {
+	ids := s.all
+	if s.overflow {
+		ids = s.direct
+	}
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = objects[id].name
+	}
+	slices.Sort(out)
 	return out
 }
