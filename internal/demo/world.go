@@ -31,9 +31,10 @@ type Options struct {
 	Dir string
 	// Programs are what to run.
 	Programs Programs
-	// S3 keeps the repository in a real S3 server instead of a folder. A process has
-	// one such world at a time: its AWS credentials are in the environment.
-	S3 bool
+	// S3 is a real S3 server that keeps the repository, in Bucket, instead of a
+	// folder. This process's environment must have the server's credentials.
+	S3     *versitygw.Server
+	Bucket string
 	// Mirror is a filesystem mirror with further providers, "" for none.
 	Mirror string
 	// Poll is the time between rounds, Grace how long drift stands.
@@ -47,7 +48,6 @@ type World struct {
 	opts Options
 	// url is the repository's store; fingerprint is known once it is enrolled.
 	url, fingerprint string
-	s3               *versitygw.Server
 	inbox            *inbox
 	cloud            cloud
 	agent            *process
@@ -67,7 +67,7 @@ type cloud interface {
 // it, also if it was not made whole.
 func NewWorld(ctx context.Context, opts Options, c cloud) (*World, error) {
 	w := &World{opts: opts, cloud: c, url: "file://" + filepath.Join(opts.Dir, "store")}
-	for _, step := range []func(context.Context) error{w.makeFolders, w.makeKeys, w.installProviders, w.startStore, w.startInbox} {
+	for _, step := range []func(context.Context) error{w.makeFolders, w.makeKeys, w.installProviders, w.chooseStore, w.startInbox} {
 		if err := step(ctx); err != nil {
 			return w, err
 		}
@@ -81,9 +81,6 @@ func (w *World) Close() {
 	w.cloud.stop()
 	if w.inbox != nil {
 		w.inbox.close()
-	}
-	if w.s3 != nil {
-		w.s3.Stop()
 	}
 }
 
@@ -135,18 +132,12 @@ func (w *World) installProviders(context.Context) error {
 	return w.write("terraform.rc", text+"}\n")
 }
 
-func (w *World) startStore(ctx context.Context) (err error) {
-	if !w.opts.S3 {
+func (w *World) chooseStore(context.Context) error {
+	if w.opts.S3 == nil {
 		return nil
 	}
-	if w.s3, err = versitygw.Start(ctx, w.path("s3")); err != nil {
-		return err
-	}
-	w.url = w.s3.StoreURL("towline", "main")
-	if err := w.s3.Setenv(); err != nil { // for this process's own look into the store
-		return fmt.Errorf("reach the S3 server: %w", err)
-	}
-	return w.s3.CreateBucket("towline")
+	w.url = w.opts.S3.StoreURL(w.opts.Bucket, "main")
+	return w.opts.S3.CreateBucket(w.opts.Bucket)
 }
 
 func (w *World) startInbox(context.Context) (err error) {
@@ -178,8 +169,8 @@ func (w *World) environ() []string {
 	}
 	out = append(out, "TF_CLI_CONFIG_FILE="+w.path("terraform.rc"), "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "NO_COLOR=1",
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull)
-	if w.s3 != nil {
-		out = append(out, "AWS_ACCESS_KEY_ID="+w.s3.AccessKey, "AWS_SECRET_ACCESS_KEY="+w.s3.SecretKey, "AWS_REGION=us-east-1")
+	if s3 := w.opts.S3; s3 != nil {
+		out = append(out, "AWS_ACCESS_KEY_ID="+s3.AccessKey, "AWS_SECRET_ACCESS_KEY="+s3.SecretKey, "AWS_REGION="+awsRegion)
 	}
 	return out
 }
@@ -249,8 +240,8 @@ func quoted(args []string) []string {
 
 // place says to people where the store is.
 func (w *World) place() string {
-	if w.s3 != nil {
-		return "a bucket of a real S3 server at " + w.s3.Endpoint
+	if w.opts.S3 != nil {
+		return "a bucket of a real S3 server at " + w.opts.S3.Endpoint
 	}
 	return "a folder, " + w.url
 }

@@ -48,9 +48,10 @@ func run(ctx context.Context, args []string) error {
 	fmt.Printf("  built in %s\n", time.Since(begin).Round(time.Second))
 	stage, opts := demo.Simcloud()
 	if *aws {
-		if stage, opts, err = demo.AWS(); err != nil {
+		if stage, opts, err = demo.AWS(ctx, dir+"/s3"); err != nil {
 			return err
 		}
+		defer opts.S3.Stop()
 	}
 	opts.Dir, opts.Programs = dir, programs
 	return demo.Tell(ctx, opts, stage, os.Stdout)
