@@ -167,10 +167,13 @@ func (p *planner) addRecorded() {
 	p.byCall = map[string][]recordedBelow{}
 	var release []*dag.Node
 	for _, r := range p.prior.Resources() {
+		o := p.walk.prog.find(r)
 		if r.Addr.Mode != addrs.Managed {
+			if o == nil && p.opts.Mode == plans.NormalMode {
+				p.forgetData(r, nil)
+			}
 			continue
 		}
-		o := p.walk.prog.find(r)
 		for key, inst := range r.Instances {
 			addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
 			if !p.target.includesRecorded(addr) {
@@ -232,11 +235,12 @@ func (p *planner) expandedCall(mi *moduleInst, o *object, keys []addrs.InstanceK
 
 // expanded implements operation: it deletes instances that are no more.
 func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
-	if p.opts.Mode != plans.NormalMode || o.resource.Addr.Mode != addrs.Managed {
+	r := p.prior.Resource(mi.path, o.resource.Addr)
+	if r == nil || p.opts.Mode != plans.NormalMode {
 		return
 	}
-	r := p.prior.Resource(mi.path, o.resource.Addr)
-	if r == nil {
+	if o.resource.Addr.Mode != addrs.Managed {
+		p.forgetData(r, set)
 		return
 	}
 	var release []*dag.Node
@@ -247,6 +251,19 @@ func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
 		}
 	}
 	p.walk.sched.Release(release...)
+}
+
+// forgetData drops the recorded results of a data source but for the instances
+// that there still are; nil means none.
+func (p *planner) forgetData(r *states.Resource, set *instanceSet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key := range r.Instances {
+		addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
+		if (set == nil || set.byKey[key] == nil) && p.target.includesRecorded(addr) {
+			p.refreshed.SetObject(addr, r.Provider, nil)
+		}
+	}
 }
 
 // lostReason says why a recorded instance is not among a resource's instances.

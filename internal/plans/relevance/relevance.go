@@ -188,22 +188,8 @@ func (f *finder) resourceRefs(module addrs.ModuleInstance, addr addrs.Resource, 
 	if len(path) == 0 {
 		f.exprRefs(module, decl.Count)
 		f.exprRefs(module, decl.ForEach)
-		f.bodyRefs(module, decl.Config, schema)
-		return
 	}
-	name, ok := path[0].(hcl.TraverseAttr)
-	switch {
-	case !ok:
-		f.bodyRefs(module, decl.Config, schema)
-	case schema.Attributes[name.Name] != nil:
-		content, _, _ := decl.Config.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name.Name}}})
-		if attr := content.Attributes[name.Name]; attr != nil {
-			f.exprRefs(module, attr.Expr)
-		}
-	case schema.BlockTypes[name.Name] != nil:
-		only := &providers.Block{BlockTypes: map[string]*providers.NestedBlock{name.Name: schema.BlockTypes[name.Name]}}
-		f.bodyRefs(module, decl.Config, only)
-	}
+	f.pathRefs(module, []hcl.Body{decl.Config}, schema, path)
 }
 
 func (f *finder) bodyRefs(module addrs.ModuleInstance, body hcl.Body, schema *providers.Block) {
