@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -74,6 +75,8 @@ type applier struct {
 	// gone finds, by resource address, the node that ends when all objects of the
 	// resource that are destroyed before others are changed are gone.
 	gone map[string]*dag.Node
+	// estimates are how long changes take, by resource address.
+	estimates map[string]time.Duration
 	// deposed are the keys under which replaced objects are set aside.
 	deposed map[*plans.Change]string
 
@@ -89,6 +92,7 @@ func (e *Engine) newApplier(prog *program, plan *plans.Plan, opts ApplyOptions) 
 	a := &applier{
 		engine: e, plan: plan, rec: opts.Recorder, state: plan.Prior.Copy(),
 		changes: make(map[string]*plans.Change, len(plan.Changes)), destroys: map[string]*dag.Node{}, gone: map[string]*dag.Node{}, deposed: map[*plans.Change]string{},
+		estimates: applyEstimates(plan, e.opts.Durations),
 	}
 	for _, c := range plan.Changes {
 		if c.Deposed == "" {
@@ -192,6 +196,36 @@ func (a *applier) dataStep(inst *instance, run *providerRun, change *plans.Chang
 			return dag.Done()
 		}}, true
 	}}
+}
+
+// estimate implements operation.
+func (a *applier) estimate(o *object) time.Duration { return a.estimates[o.addr.String()] }
+
+// applyEstimates estimates, by resource address, how long one instance's change takes.
+func applyEstimates(plan *plans.Plan, durations *Durations) map[string]time.Duration {
+	out := map[string]time.Duration{}
+	for _, c := range plan.Changes {
+		var verbs []string
+		switch c.Action {
+		case plans.Create:
+			verbs = []string{"create "}
+		case plans.Update:
+			verbs = []string{"update "}
+		case plans.Read:
+			verbs = []string{"data "}
+		case plans.DeleteThenCreate, plans.CreateThenDelete:
+			verbs = []string{"create ", "delete "}
+		}
+		var total time.Duration
+		for _, verb := range verbs {
+			total += durations.estimate(verb + c.Addr.Resource.Type)
+		}
+		if total > 0 {
+			key := c.Addr.Config().String()
+			out[key] = max(out[key], total)
+		}
+	}
+	return out
 }
 
 // expanded implements operation.

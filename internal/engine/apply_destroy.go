@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -26,10 +27,11 @@ type destroyJob struct {
 // dependencies ask for: an object goes after everything that depends on it.
 func (a *applier) addDestroys() {
 	jobs := a.destroyJobs()
+	priorities := a.destroyPriorities(jobs)
 	dependents := map[string]*dag.Node{} // resource address -> ends when all that depend on it are destroyed
 	var release []*dag.Node
 	for _, job := range jobs {
-		job.node = a.walk.sched.Hold(0, func() string { return job.change.Addr.String() + " (destroy)" }, dag.Step{})
+		job.node = a.walk.sched.Hold(priorities[job.change.Addr.Config().String()], func() string { return job.change.Addr.String() + " (destroy)" }, dag.Step{})
 		release = append(release, job.node)
 		key := job.change.Addr.Config().String()
 		if dependents[key] == nil {
@@ -63,6 +65,34 @@ func (a *applier) addDestroys() {
 		release = append(release, a.setDestroyStep(job)...)
 	}
 	a.walk.sched.Release(release...)
+}
+
+// destroyPriorities gives, by resource address, the longest remaining path of
+// destructions: an object's own and, after it, those of what it needs.
+func (a *applier) destroyPriorities(jobs []*destroyJob) map[string]int {
+	needs := map[string]map[string]bool{}
+	own := map[string]int{}
+	for _, job := range jobs {
+		key := job.change.Addr.Config().String()
+		own[key] = max(own[key], cost(a.engine.opts.Durations.estimate("delete "+job.change.Addr.Resource.Type)))
+		if needs[key] == nil {
+			needs[key] = map[string]bool{}
+		}
+		for _, dep := range a.destroyNeeds(job) {
+			needs[key][dep] = true
+		}
+	}
+	// Closures list everything an object needs: shorter lists come first.
+	keys := slices.SortedFunc(maps.Keys(needs), func(x, y string) int { return len(needs[x]) - len(needs[y]) })
+	out := make(map[string]int, len(keys))
+	for _, key := range keys {
+		longest := 0
+		for dep := range needs[key] {
+			longest = max(longest, out[dep])
+		}
+		out[key] = own[key] + longest
+	}
+	return out
 }
 
 // destroyJobs lists what the plan destroys.

@@ -37,7 +37,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource) 
 	if cycle != nil {
 		return nil, append(c.diags, cycleDiagnostic(cycle)...)
 	}
-	setPriorities(order)
+	c.program.order = order
 	propagateCreateFirst(order)
 	c.program.closures = resourceClosures(c.program.objects, order)
 	return c.program, c.diags

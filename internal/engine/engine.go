@@ -22,8 +22,12 @@ type ProviderSource interface {
 // Options configure an engine.
 type Options struct {
 	Providers ProviderSource
-	// Parallelism bounds concurrent calls to one provider configuration. 0 means [DefaultParallelism].
+	// Parallelism fixes the number of concurrent calls to one provider
+	// configuration. 0 means that it adapts, from [DefaultParallelism] on.
 	Parallelism int
+	// Durations are estimates from earlier operations; nil means none. The engine
+	// adds what it sees.
+	Durations *Durations
 	// Hook is told what happens, for progress. Nil means nobody.
 	Hook Hook
 	// Now is the clock. Nil means time.Now.
@@ -31,7 +35,7 @@ type Options struct {
 }
 
 // DefaultParallelism is the number of concurrent calls to one provider
-// configuration, as in Terraform, where it bounds the whole walk.
+// configuration to begin with; in Terraform it bounds the whole walk.
 const DefaultParallelism = 10
 
 // Engine plans and applies. It keeps providers running and what it learned of
@@ -51,8 +55,8 @@ type Engine struct {
 
 // New returns an engine. Close ends the providers it started.
 func New(opts Options) *Engine {
-	if opts.Parallelism <= 0 {
-		opts.Parallelism = DefaultParallelism
+	if opts.Durations == nil {
+		opts.Durations = &Durations{byKind: map[string]time.Duration{}}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -60,11 +61,19 @@ func sortObjects(objects []*object) (order, cycle []*object) {
 	return order, nil
 }
 
-// setPriorities gives each object the length of the longest chain that waits for it.
-func setPriorities(order []*object) {
-	for _, o := range slices.Backward(order) {
-		o.needs(func(need *object) { need.priority = max(need.priority, o.priority+1) })
+// longestPaths gives each object the length of the longest path from it on,
+// through all that waits for it, in units of [cost].
+func (p *program) longestPaths(estimate func(*object) time.Duration) []int {
+	out := make([]int, len(p.objects))
+	for _, o := range slices.Backward(p.order) {
+		own := 1
+		if o.kind == kindResource {
+			own += cost(estimate(o))
+		}
+		out[o.id] += own
+		o.needs(func(need *object) { out[need.id] = max(out[need.id], out[o.id]) })
 	}
+	return out
 }
 
 // propagateCreateFirst makes what a create-before-destroy resource needs

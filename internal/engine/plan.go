@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -211,6 +212,15 @@ func (p *planner) indexModules(r *states.Resource, o *object) {
 }
 
 func callKey(parent addrs.ModuleInstance, call string) string { return parent.String() + "/" + call }
+
+// estimate implements operation: planning a managed resource is local, reading a
+// data source is not.
+func (p *planner) estimate(o *object) time.Duration {
+	if o.resource.Addr.Mode == addrs.Data {
+		return p.engine.opts.Durations.estimate("data " + o.resource.Addr.Type)
+	}
+	return time.Millisecond
+}
 
 // expandedCall implements operation: it deletes what belongs to instances of a
 // module call that are no more.

@@ -105,7 +105,7 @@ func (p *planner) unchanged(inst *instance, run *providerRun, read *objectRead, 
 	p.engine.mu.Lock()
 	memo := p.engine.memo[inst.name]
 	p.engine.mu.Unlock()
-	if memo == nil || memo.client != run.client || memo.prior != read.now || len(ev.overrides.Ignored) > 0 || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
+	if memo == nil || memo.client != run.base || memo.prior != read.now || len(ev.overrides.Ignored) > 0 || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
 		return false
 	}
 	p.settle(inst, run, read, ev, memo.response)
@@ -139,7 +139,7 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 	}
 	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Ignored) == 0 {
 		p.engine.mu.Lock()
-		p.engine.memo[inst.name] = &planMemo{client: run.client, prior: obj, config: ev.config, response: answer}
+		p.engine.memo[inst.name] = &planMemo{client: run.base, prior: obj, config: ev.config, response: answer}
 		p.engine.mu.Unlock()
 	}
 	p.settle(inst, run, read, ev, answer)

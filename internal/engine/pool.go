@@ -139,14 +139,24 @@ type providerRun struct {
 	mi     *moduleInst
 	node   *dag.Node
 	class  dag.Class
-	client providers.Interface
-	schema *providers.Schema
+	// limiter adapts the class's limit; nil if it is fixed.
+	limiter *limiter
+	// client is connected and metered; base is the process itself, whose identity
+	// tells whether it is still the same one.
+	client, base providers.Interface
+	schema       *providers.Schema
 }
 
 // newProviderRun makes the node that evaluates and applies a provider configuration.
 func (w *walk) newProviderRun(o *object) *providerRun {
-	run := &providerRun{object: o, class: w.sched.AddClass(w.engine.opts.Parallelism)}
-	run.node = w.sched.Hold(o.priority+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+	run := &providerRun{object: o}
+	if fixed := w.engine.opts.Parallelism; fixed > 0 {
+		run.class = w.sched.AddClass(fixed)
+	} else {
+		run.limiter = newLimiter(w.sched)
+		run.class = run.limiter.class
+	}
+	run.node = w.sched.Hold(w.priority(o)+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		config, diags := w.providerConfig(run)
 		if w.report(diags) {
 			return dag.Failed()
@@ -185,12 +195,15 @@ func (w *walk) connect(ctx context.Context, run *providerRun, config cty.Value) 
 	addr := run.object.providerAddr
 	var diags tfdiags.Diagnostics
 	if w.validating() {
-		run.client, diags = w.engine.pool.unconfigured(ctx, addr.Provider)
+		run.base, diags = w.engine.pool.unconfigured(ctx, addr.Provider)
 		if !diags.HasErrors() && run.object.providerDecl != nil {
-			diags = append(diags, run.client.ValidateProviderConfig(ctx, config)...)
+			diags = append(diags, run.base.ValidateProviderConfig(ctx, config)...)
 		}
 	} else {
-		run.client, diags = w.engine.pool.get(ctx, addr, config)
+		run.base, diags = w.engine.pool.get(ctx, addr, config)
+	}
+	if run.base != nil {
+		run.client = &metered{run.base, run.limiter, w.engine.opts.Durations}
 	}
 	diags = diags.WithAddress(addr.String())
 	if run.object.providerDecl != nil {

@@ -16,6 +16,8 @@ import (
 type program struct {
 	root    *moduleProgram
 	objects []*object // by id
+	// order has every object after what it needs.
+	order []*object
 	// providers are the provider configurations in use, by address.
 	providers map[string]*object
 	// closures are the resources that each resource needs, see dependencies.
@@ -63,10 +65,7 @@ type object struct {
 	// repeatRefs are what count or for_each needs; resources and calls only.
 	repeatRefs []ref
 	// after are the objects named in depends_on.
-	after []ref
-	// priority is the length of the longest chain of objects that wait for this one.
-	priority int
-
+	after    []ref
 	variable *configs.Variable
 	argument *hcl.Attribute // the caller's expression for a variable; nil if absent
 	localVal *configs.Local

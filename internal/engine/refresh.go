@@ -46,7 +46,7 @@ func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst 
 	run, diags, release := p.providerFor(r, o)
 	read := &objectRead{run: run, addr: addr, was: inst.Current}
 	p.reads[inst] = read
-	read.node = p.walk.sched.Hold(readPriority(o), func() string { return "read of " + addr.String() }, dag.Step{})
+	read.node = p.walk.sched.Hold(p.readPriority(addr, o), func() string { return "read of " + addr.String() }, dag.Step{})
 	if p.walk.report(diags) {
 		read.node.SetStep(dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Failed() }})
 		return append(release, read.node)
@@ -58,11 +58,13 @@ func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst 
 	return append(release, read.node)
 }
 
-func readPriority(o *object) int {
+// readPriority is the read itself and all that waits for the object.
+func (p *planner) readPriority(addr addrs.ResourceInstance, o *object) int {
+	cost := cost(p.engine.opts.Durations.estimate("read " + addr.Resource.Type))
 	if o == nil {
-		return 0
+		return cost
 	}
-	return o.priority + 1
+	return cost + p.walk.priority(o)
 }
 
 // providerFor returns the provider of a recorded resource: the one its

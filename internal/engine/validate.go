@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -39,6 +40,9 @@ func (v *validator) instance(inst *instance) dag.Step {
 		}}, true
 	}}
 }
+
+// estimate implements operation.
+func (v *validator) estimate(*object) time.Duration { return 0 }
 
 // expanded implements operation.
 func (v *validator) expanded(*moduleInst, *object, *instanceSet) {}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -25,6 +26,8 @@ type operation interface {
 	// instance adds the work of one declared resource instance: it returns the
 	// step of its node and may add edges to inst.node, which is held.
 	instance(inst *instance) dag.Step
+	// estimate is how long the work of a resource's instances takes, one after the other.
+	estimate(o *object) time.Duration
 	// expanded is told the instances of a resource in one module instance, from
 	// the step that found them, before any of them starts.
 	expanded(mi *moduleInst, o *object, set *instanceSet)
@@ -49,6 +52,8 @@ type walk struct {
 	tolerant bool
 
 	providers map[*object]*providerRun
+	// priorities are the longest remaining paths by object id, see setPriorities.
+	priorities []int
 
 	mu    sync.Mutex
 	diags tfdiags.Diagnostics
@@ -120,8 +125,21 @@ func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.V
 	return w
 }
 
+// priority is the length of the longest path from an object on, itself included,
+// in units of [cost].
+func (w *walk) priority(o *object) int {
+	if o.id < len(w.priorities) && w.prog.objects[o.id] == o {
+		return w.priorities[o.id]
+	}
+	return 0 // a provider that only recorded objects need
+}
+
+// cost is a duration as a priority.
+func cost(d time.Duration) int { return int(d.Microseconds()) }
+
 // prepare makes the nodes of all provider configurations and of the root module.
 func (w *walk) prepare() {
+	w.priorities = w.prog.longestPaths(w.op.estimate)
 	for _, o := range w.prog.providers {
 		if w.included(o) {
 			w.providers[o] = w.newProviderRun(o)
@@ -189,20 +207,20 @@ func (mi *moduleInst) addNodes(o *object) {
 	label := func() string { return o.String() }
 	switch o.kind {
 	case kindVariable:
-		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalVariable(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalVariable(o) }))
 	case kindLocal:
-		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
 	case kindOutput:
-		s.node = w.sched.Hold(o.priority, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
 	case kindResource:
-		s.node = w.sched.Hold(o.priority+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandResource(o) }))
-		s.gate = w.sched.Hold(o.priority, label, gateStep)
+		s.node = w.sched.Hold(w.priority(o)+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandResource(o) }))
+		s.gate = w.sched.Hold(w.priority(o), label, gateStep)
 	case kindCall:
-		s.node = w.sched.Hold(o.priority+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandCall(o) }))
-		s.inside = w.sched.Hold(o.priority, label, gateStep)
+		s.node = w.sched.Hold(w.priority(o)+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandCall(o) }))
+		s.inside = w.sched.Hold(w.priority(o), label, gateStep)
 		s.outputGates = make(map[*object]*dag.Node, len(o.usedOutputs))
 		for _, output := range o.usedOutputs {
-			s.outputGates[output] = w.sched.Hold(output.priority, label, gateStep)
+			s.outputGates[output] = w.sched.Hold(w.priority(output), label, gateStep)
 		}
 	}
 }
@@ -327,7 +345,7 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 	}
 	for _, key := range keys {
 		inst := set.byKey[key]
-		inst.node = w.sched.Hold(o.priority, func() string { return inst.name }, dag.Step{})
+		inst.node = w.sched.Hold(w.priority(o), func() string { return inst.name }, dag.Step{})
 		mi.wait(inst.node, o.refs, inst.repeat)
 		mi.waitAfter(inst.node, o.after)
 		inst.node.SetStep(w.op.instance(inst))

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -26,7 +27,11 @@ type workspace struct {
 	variables map[string]cty.Value
 	pool      *plugin.Pool
 	engine    *engine.Engine
+	durations *engine.Durations
 }
+
+// durationsFile keeps, beside the installed providers, how long calls took.
+const durationsFile = ".terraform/towline-durations.json"
 
 // openWorkspace loads the configuration in the current directory and prepares
 // the providers that init installed.
@@ -46,7 +51,15 @@ func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdi
 		return nil, diags
 	}
 	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{})}
-	w.engine = engine.New(engine.Options{Providers: w.pool, Parallelism: parallelism, Hook: hook})
+	data, err := os.ReadFile(durationsFile)
+	if err != nil {
+		data = nil // estimates are no more than that: without them the order of work is a guess
+	}
+	if w.durations, err = engine.NewDurations(data); err != nil {
+		moreDiags = tfdiags.FromError("Durations of earlier runs not readable", err).Warnings()
+		diags = append(diags, moreDiags...)
+	}
+	w.engine = engine.New(engine.Options{Providers: w.pool, Parallelism: parallelism, Hook: hook, Durations: w.durations})
 	return w, diags
 }
 
@@ -57,7 +70,21 @@ func (w *workspace) collect(given []configs.VariableOption) tfdiags.Diagnostics 
 	return diags
 }
 
-func (w *workspace) close() error { return errors.Join(w.engine.Close(), w.pool.Close()) }
+func (w *workspace) close() error {
+	return errors.Join(w.keepDurations(), w.engine.Close(), w.pool.Close())
+}
+
+// keepDurations writes the estimates for the next run, if init made the folder.
+func (w *workspace) keepDurations() error {
+	if info, err := os.Stat(filepath.Dir(durationsFile)); err != nil || !info.IsDir() {
+		return nil
+	}
+	data, err := w.durations.Marshal()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(durationsFile, data, 0o600)
+}
 
 // checkBackend refuses backends that this version does not work with, rather
 // than keeping state in the wrong place.
@@ -102,7 +129,7 @@ func (f *inputFlags) register(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.StringVar(&f.state, "state", workdir.DefaultStateFile, "path of the state file")
-	flags.IntVar(&f.parallelism, "parallelism", engine.DefaultParallelism, "concurrent calls to one provider configuration")
+	flags.IntVar(&f.parallelism, "parallelism", 0, "fix the `number` of concurrent calls to one provider configuration; without it the number adapts")
 	flags.BoolVar(&f.refresh, "refresh", true, "read the real objects before planning")
 	flags.BoolVar(&f.input, "input", true, "ask for what is missing")
 	flags.BoolVar(&f.lock, "lock", true, "lock the state; kept for compatibility, the state is always locked")
