@@ -58,10 +58,17 @@ type Agent struct {
 	lock    *os.File
 	memory  memory
 	// known tells whether memory was there when the agent started.
-	known   bool
-	lease   *lease.Lease
-	state   *states.State
+	known bool
+	// caughtUp tells whether the store was asked, since the agent started, for what
+	// its environment's last writer left. A data folder may be an older copy.
+	caughtUp bool
+	lease    *lease.Lease
+	state    *states.State
+	// lost says why the state on this machine cannot be used, until the store's is taken up.
+	lost    error
 	journal *journal.Journal
+	// entries are what a process that died left in the journal.
+	entries []journal.Entry
 	// open are calls from before a crash that are not settled yet; recovered are
 	// those that are, for the next receipt.
 	open      []journal.Intent
@@ -168,22 +175,33 @@ func (a *Agent) openMemory() (err error) {
 }
 
 // openState reads the local state and the journal of a process that died.
-func (a *Agent) openState() error {
-	state, err := readState(a.statePath())
-	if err != nil {
+func (a *Agent) openState() (err error) {
+	if a.state, a.lost, err = a.readState(); err != nil {
 		return err
 	}
-	j, entries, err := journal.Open(a.statePath() + ".journal")
-	if err != nil {
+	if a.journal, a.entries, err = journal.Open(a.statePath() + ".journal"); err != nil {
 		return err
 	}
-	a.journal = j
-	if a.open, err = journal.Replay(state, entries); err != nil {
+	if a.lost != nil {
+		a.log.Error("the state on this machine cannot be used; the store's is needed", "file", a.statePath(), "why", a.lost)
+		return nil
+	}
+	return a.replay()
+}
+
+// replay brings the state up to date with what a process that died had recorded.
+func (a *Agent) replay() (err error) {
+	if a.open, err = journal.Replay(a.state, a.entries); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	a.recovered = recoveredChanges(entries, a.open)
-	a.state = state
+	a.recovered = recoveredChanges(a.entries, a.open)
 	return nil
+}
+
+// emptyJournal forgets the calls whose results are in the saved state.
+func (a *Agent) emptyJournal() error {
+	a.entries = nil
+	return a.journal.Reset(a.open...)
 }
 
 // recoveredChanges lists the calls in a journal that are known to have ended.

@@ -93,5 +93,5 @@ func (r *round) keep(state *states.State) error {
 	if err := r.agent.saveState(state); err != nil {
 		return err
 	}
-	return r.agent.journal.Reset(r.agent.open...)
+	return r.agent.emptyJournal()
 }

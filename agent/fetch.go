@@ -76,7 +76,7 @@ func (r *round) enrol(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	err := r.agent.enrol(ctx, r.self)
-	if r.agent.known && (errors.Is(err, objstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+	if r.agent.known && isAway(err) {
 		r.warn("Store not usable", fmt.Sprintf("The enrolment could not be checked: %s.", err))
 		return nil
 	}
@@ -88,34 +88,46 @@ func (r *round) enrol(ctx context.Context) error {
 func (r *round) lease(ctx context.Context) error {
 	a := r.agent
 	if !r.fresh {
-		if a.memory.Epoch == 0 {
-			return errors.New("the store is away and this agent has never held the lease")
-		}
-		return nil
+		return a.withoutStore()
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	held, err := a.acquire(ctx)
-	if errors.Is(err, objstore.ErrUnavailable) && a.memory.Epoch > 0 {
+	if err == nil && held.Epoch < a.memory.Epoch {
+		err = fmt.Errorf("%w: it shows epoch %d of the lease, and this agent has held %d: an older copy was put in its place", objstore.ErrUnavailable, held.Epoch, a.memory.Epoch)
+	}
+	if isAway(err) && a.memory.Epoch > 0 {
 		r.warn("Store not usable", fmt.Sprintf("The lease could not be checked: %s.", err))
-		return nil
+		return a.withoutStore()
 	}
 	if err != nil {
 		return err
 	}
-	newEpoch := held.Epoch != a.memory.Epoch
 	a.lease = held
-	if newEpoch || !a.known {
-		if err := a.takeUpState(ctx); err != nil {
-			return err
-		}
-		if err := a.takeUpReceipts(ctx); err != nil {
-			return err
-		}
-		a.memory.Epoch, a.known = held.Epoch, true
-		return a.memory.save(a.config.DataDir)
+	if held.Epoch == a.memory.Epoch && a.caughtUp {
+		return nil
+	}
+	if err := a.takeUp(ctx, r.declared); err != nil {
+		return err
+	}
+	a.memory.Epoch, a.known, a.caughtUp = held.Epoch, true, true
+	return a.memory.save(a.config.DataDir)
+}
+
+// withoutStore tells whether the agent can do without the store.
+func (a *Agent) withoutStore() error {
+	switch {
+	case a.memory.Epoch == 0:
+		return errors.New("the store is away and this agent has never held the lease")
+	case a.lost != nil:
+		return fmt.Errorf("the store is away and the state in %s cannot be used: %w", a.statePath(), a.lost)
 	}
 	return nil
+}
+
+// isAway tells whether an error means that the store gave no answer.
+func isAway(err error) bool {
+	return errors.Is(err, objstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // acquire takes the lease, from an earlier enrolment of the same agent too: its

@@ -23,6 +23,8 @@ type memory struct {
 	Revision  string    `json:"revision"`
 	Converged time.Time `json:"converged,omitzero"`
 	Serial    uint64    `json:"serial"`
+	// States are the digests that the state file may have: one, or two while it is replaced.
+	States []string `json:"states,omitempty"`
 	// StateEpoch and StateSerial name the state object that is known to be in the store.
 	StateEpoch  int64        `json:"state_epoch"`
 	StateSerial uint64       `json:"state_serial"`
@@ -45,7 +47,7 @@ func loadMemory(dataDir string) (m memory, ok bool, err error) {
 		return memory{}, false, fmt.Errorf("read the agent's memory: %w", err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return memory{}, false, fmt.Errorf("read the agent's memory %s: %w", memoryPath(dataDir), err)
+		return memory{}, false, fmt.Errorf("read the agent's memory %s: %w. The file is damaged; remove it to have the agent go on from what it has signed in the store", memoryPath(dataDir), err)
 	}
 	return m, true, nil
 }

@@ -36,7 +36,7 @@ func (r *round) recover(ctx context.Context) error {
 	if err := a.saveState(a.state); err != nil {
 		return err
 	}
-	return a.journal.Reset(open...)
+	return a.emptyJournal()
 }
 
 // settledChanges lists the calls that were settled: what they did is in the state.

@@ -1,13 +1,13 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -156,47 +156,40 @@ func (a *Agent) sendReceipts(ctx context.Context) error {
 		return fmt.Errorf("list outbox: %w", err)
 	}
 	for _, entry := range entries { // names sort by epoch and sequence
-		path := filepath.Join(a.outbox(), entry.Name())
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("read outbox: %w", err)
-		}
-		_, err = a.store.PutIfAbsent(ctx, control.ReceiptPrefix(a.config.Environment, a.config.Agent)+entry.Name(), data)
-		if err != nil && !errors.Is(err, objstore.ErrExist) {
-			return fmt.Errorf("upload receipt: %w", err)
-		}
-		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("empty outbox: %w", err)
+		if err := a.sendReceipt(ctx, entry.Name()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// takeUpReceipts continues the chain after the newest receipt in the store.
-func (a *Agent) takeUpReceipts(ctx context.Context) error {
-	if a.known {
-		return nil
+// sendReceipt uploads one receipt. A foreign object in its place keeps it in the
+// outbox, and does not keep the agent from saying more.
+func (a *Agent) sendReceipt(ctx context.Context, name string) error {
+	path := filepath.Join(a.outbox(), name)
+	key := control.ReceiptPrefix(a.config.Environment, a.config.Agent) + name
+	if _, _, ok := control.ParseReceiptKey(key); !ok {
+		return nil // what a crash left of a file that was never finished
 	}
-	var keys []string
-	for info, err := range a.store.List(ctx, control.ReceiptPrefix(a.config.Environment, a.config.Agent)) {
-		if err != nil {
-			return fmt.Errorf("list receipts: %w", err)
-		}
-		keys = append(keys, info.Key)
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	last := slices.Max(keys)
-	_, sequence, ok := control.ParseReceiptKey(last)
-	if !ok {
-		return fmt.Errorf("the store holds %s among the receipts", last)
-	}
-	object, err := a.store.Get(ctx, last, control.MaxDocument)
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read receipt: %w", err)
+		return fmt.Errorf("read outbox: %w", err)
 	}
-	a.memory.Sequence, a.memory.Previous = sequence, control.ReceiptDigest(object.Data)
+	_, err = a.store.PutIfAbsent(ctx, key, data)
+	if errors.Is(err, objstore.ErrExist) {
+		var existing objstore.Object
+		existing, err = a.store.Get(ctx, key, control.MaxDocument)
+		if errors.Is(err, objstore.ErrTooLarge) || (err == nil && !bytes.Equal(existing.Data, data)) {
+			a.log.Error("the store holds something else in the place of a receipt; find out who wrote it", "key", key)
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("upload receipt: %w", err)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("empty outbox: %w", err)
+	}
 	return nil
 }
 

@@ -46,6 +46,7 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 		name string
 		run  func(context.Context) error
 	}{
+		{"check data folder", r.checkFolder},
 		{"fetch and verify", r.fetch},
 		{"enrol", r.enrol},
 		{"take lease", r.lease},

@@ -3,9 +3,12 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -17,17 +20,37 @@ import (
 // keptStates is how many older states stay in the store.
 const keptStates = 50
 
-func readState(path string) (*states.State, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return states.New(), nil
+// readState reads the state on this machine. An agent that knows of objects must
+// not begin without them, because it would create them all a second time: a state
+// that is missing, damaged or not the one last written is an error in lost, and
+// the state then has to come from the store.
+func (a *Agent) readState() (state *states.State, lost, err error) {
+	data, err := os.ReadFile(a.statePath())
+	switch {
+	case errors.Is(err, os.ErrNotExist) && a.memory.Serial == 0:
+		return states.New(), nil, nil
+	case errors.Is(err, os.ErrNotExist):
+		return states.New(), errors.New("it is missing"), nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("read state: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
+	if len(a.memory.States) > 0 && !slices.Contains(a.memory.States, digestOf(data)) {
+		return states.New(), errors.New("it is not what the agent wrote"), nil
 	}
-	defer func() { _ = file.Close() }()
-	state, diags := states.Read(file)
-	return state, diags.Err()
+	if len(data) == 0 {
+		return states.New(), errors.New("it is empty"), nil
+	}
+	state, diags := states.Read(bytes.NewReader(data))
+	if diags.HasErrors() {
+		return states.New(), diags.Err(), nil
+	}
+	a.memory.Serial = max(a.memory.Serial, state.Serial)
+	return state, nil, nil
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // saveState writes the state on this machine if it differs from what is there.
@@ -51,41 +74,95 @@ func (a *Agent) saveState(state *states.State) error {
 	if err := states.Write(&buf, state); err != nil {
 		return err
 	}
-	if err := writeFile(a.statePath(), buf.Bytes()); err != nil {
+	return a.writeState(buf.Bytes(), state.Serial)
+}
+
+// writeState puts a state into its file. The memory names the old and the new
+// content before, and the new one only after, so that a crash at any point leaves a
+// file that is known.
+func (a *Agent) writeState(data []byte, serial uint64) error {
+	before, digest := a.memory.States, digestOf(data)
+	a.memory.States = append(slices.Clone(before), digest)
+	if len(before) > 0 || a.memory.Serial == 0 {
+		if err := a.memory.save(a.config.DataDir); err != nil {
+			a.memory.States = before
+			return err
+		}
+	}
+	if err := writeFile(a.statePath(), data); err != nil {
 		return err
 	}
-	a.memory.Serial = state.Serial
+	a.memory.Serial, a.memory.States = serial, []string{digest}
 	return a.memory.save(a.config.DataDir)
 }
 
 // uploadState puts the state into the store if it is not there yet. The key
 // carries the epoch, so that a fenced holder's states can be told apart.
 func (a *Agent) uploadState(ctx context.Context) error {
-	if a.memory.Serial == 0 || (a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial) {
+	if a.memory.Serial == 0 || a.lost != nil || (a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial) {
 		return nil
 	}
 	data, err := os.ReadFile(a.statePath())
 	if err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
-	_, err = a.store.PutIfAbsent(ctx, control.StateKey(a.config.Environment, a.memory.Epoch, a.memory.Serial), data)
-	if err != nil && !errors.Is(err, objstore.ErrExist) {
-		return fmt.Errorf("upload state: %w", err)
+	object, err := control.SignState(control.StateRecord{Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
+		Epoch: a.memory.Epoch, Serial: a.memory.Serial}, data, a.private)
+	if err != nil {
+		return err
+	}
+	if err := a.putState(ctx, object); err != nil {
+		return err
 	}
 	a.memory.StateEpoch, a.memory.StateSerial = a.memory.Epoch, a.memory.Serial
 	return a.removeOldStates(ctx)
 }
 
-// removeOldStates bounds what the store keeps. A store that forbids it is no failure.
-func (a *Agent) removeOldStates(ctx context.Context) error {
-	var keys []string
-	for info, err := range a.store.List(ctx, control.StatePrefix(a.config.Environment)) {
-		if err != nil {
-			return fmt.Errorf("list states: %w", err)
-		}
-		keys = append(keys, info.Key)
+// putState uploads a state. A foreign object under its key is passed by with a
+// higher serial: it must not keep the agent from reporting.
+func (a *Agent) putState(ctx context.Context, object []byte) error {
+	key := control.StateKey(a.config.Environment, a.memory.Epoch, a.memory.Serial)
+	_, err := a.store.PutIfAbsent(ctx, key, object)
+	if !errors.Is(err, objstore.ErrExist) {
+		return wrap("upload state", err)
 	}
-	for _, key := range keys[:max(0, len(keys)-keptStates)] {
+	existing, err := a.store.Get(ctx, key, int64(len(object)))
+	if err != nil && !errors.Is(err, objstore.ErrTooLarge) {
+		return fmt.Errorf("read uploaded state: %w", err)
+	}
+	if bytes.Equal(existing.Data, object) {
+		return nil
+	}
+	state := a.state.Copy()
+	a.memory.Serial++ // the next state is written under a number that is free
+	if err := a.saveState(state); err != nil {
+		return err
+	}
+	return fmt.Errorf("the store holds a state under %s that this agent has not written; find out who did", key)
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// removeOldStates bounds what the store keeps of the agent's states. Other objects
+// are not counted and not touched. A store that forbids it is no failure.
+func (a *Agent) removeOldStates(ctx context.Context) error {
+	names, err := a.listStates(ctx)
+	if err != nil {
+		return err
+	}
+	own := names[:0]
+	for _, name := range names {
+		if name.epoch < a.memory.Epoch || (name.epoch == a.memory.Epoch && name.serial <= a.memory.Serial) {
+			own = append(own, name)
+		}
+	}
+	for _, name := range own[min(keptStates, len(own)):] {
+		key := control.StateKey(a.config.Environment, name.epoch, name.serial)
 		if err := a.store.Delete(ctx, key); err != nil && !errors.Is(err, objstore.ErrDenied) {
 			return fmt.Errorf("remove old state: %w", err)
 		}
@@ -93,38 +170,40 @@ func (a *Agent) removeOldStates(ctx context.Context) error {
 	return nil
 }
 
-// takeUpState starts from the newest state in the store if it is newer than the
-// one on this machine: another agent, or this one on another machine, wrote it.
-func (a *Agent) takeUpState(ctx context.Context) error {
-	var newest string
-	var epoch int64
-	var serial uint64
+// stateName is a state object's place in the order of states.
+type stateName struct {
+	epoch  int64
+	serial uint64
+}
+
+// listStates lists the environment's states, the newest first. Objects that no
+// agent would have named so are not among them.
+func (a *Agent) listStates(ctx context.Context) ([]stateName, error) {
+	var names []stateName
 	for info, err := range a.store.List(ctx, control.StatePrefix(a.config.Environment)) {
 		if err != nil {
-			return fmt.Errorf("list states: %w", err)
+			return nil, fmt.Errorf("list states: %w", err)
 		}
-		e, s, ok := control.ParseStateKey(info.Key)
-		if ok && (e > epoch || (e == epoch && s > serial)) {
-			newest, epoch, serial = info.Key, e, s
+		epoch, serial, ok := control.ParseStateKey(info.Key)
+		if ok && info.Key == control.StateKey(a.config.Environment, epoch, serial) {
+			names = append(names, stateName{epoch, serial})
 		}
 	}
-	local := a.memory.Epoch
-	if newest == "" || (local > 0 && (epoch < local || (epoch == local && serial <= a.memory.Serial))) {
-		return nil
-	}
-	object, err := a.store.Get(ctx, newest, states.MaxFileSize)
+	slices.Reverse(names) // keys sort as their numbers
+	return names, nil
+}
+
+// checkFolder makes sure that the data folder is still the one that was locked:
+// what is written into one that was removed or exchanged would be lost.
+func (r *round) checkFolder(context.Context) error {
+	a := r.agent
+	held, err := a.lock.Stat()
 	if err != nil {
-		return fmt.Errorf("read state: %w", err)
+		return fmt.Errorf("check data folder: %w", err)
 	}
-	state, diags := states.Read(bytes.NewReader(object.Data))
-	if diags.HasErrors() {
-		return fmt.Errorf("read state %s: %w", newest, diags.Err())
+	there, err := os.Stat(a.lock.Name())
+	if err != nil || !os.SameFile(held, there) {
+		return fmt.Errorf("the data folder %s was removed or exchanged while the agent ran, so that nothing could be recorded; nothing is changed until the agent is restarted", a.config.DataDir)
 	}
-	if err := writeFile(a.statePath(), object.Data); err != nil {
-		return err
-	}
-	a.state = state
-	a.memory.Serial = state.Serial
-	a.log.Info("state taken up from the store", "epoch", epoch, "serial", serial)
 	return nil
 }

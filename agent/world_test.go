@@ -49,6 +49,8 @@ type world struct {
 
 	mu  sync.Mutex
 	now time.Time
+	// calls makes changes of the cloud wait for each other.
+	calls sync.Mutex
 }
 
 // flakyStore is a store that can be taken away.
@@ -163,11 +165,15 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.writeFile("root.json", string(w.repo.Root()))
-	w.writeFile("token", base64.StdEncoding.EncodeToString(w.token.Seed()))
+	w.writeFile("token", seedText(w.token))
 	w.writeFile("webhook", w.slack.URL)
 	w.declare(w.agentDoc(), w.scope(control.DriftEnforce, 0))
 	t.Cleanup(w.stop)
 	return w
+}
+
+func seedText(token ed25519.PrivateKey) string {
+	return base64.StdEncoding.EncodeToString(token.Seed())
 }
 
 func (w *world) signing() trust.Signing {

@@ -61,6 +61,24 @@ func (b *bench) enrol(generation int, token ed25519.PrivateKey) ed25519.PrivateK
 	return own
 }
 
+// agent reads the document of agent-1.
+func (b *bench) agent() control.Agent {
+	b.t.Helper()
+	repo, err := repository.Open(b.t.Context(), b.store(), "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	doc, err := repo.Document(b.t.Context(), control.Ref{Kind: control.KindAgent, Environment: "prod", Name: "agent-1"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	agent, ok := doc.(control.Agent)
+	if !ok {
+		b.t.Fatalf("%T is no agent", doc)
+	}
+	return agent
+}
+
 // beat writes a heartbeat signed by the key.
 func (b *bench) beat(key ed25519.PrivateKey, revision string, drift int) {
 	b.t.Helper()
@@ -192,6 +210,9 @@ func TestNewTokenEndsTheEnrolment(t *testing.T) {
 	again := resource.TestStep{Config: config("join_token_version = 7"), PlanOnly: true, PreConfig: func() {
 		if bytes.Equal(first, b.token()) {
 			t.Error("the new token is the old one")
+		}
+		if doc := b.agent(); len(doc.Earlier) != 1 || doc.Earlier[0].PublicKey != publicOf(first) || doc.Earlier[0].Generation != 1 {
+			t.Errorf("the enrolment before is not kept: %+v", doc.Earlier)
 		}
 		b.enrol(2, b.token())
 	}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,8 +133,32 @@ func (s *session) publish(ctx context.Context, url string, doc control.Declared)
 	if err != nil {
 		return err
 	}
+	if agent, ok := doc.(control.Agent); ok {
+		if doc, err = withEarlier(ctx, r, agent); err != nil {
+			return err
+		}
+	}
 	_, err = r.PutDocuments(ctx, signing, doc)
 	return err
+}
+
+// withEarlier adds to an agent's document the enrolments that the repository
+// declares so far, by which the next machine believes what the last one wrote.
+func withEarlier(ctx context.Context, r *repository.Repository, agent control.Agent) (control.Declared, error) {
+	doc, err := r.Document(ctx, agent.Ref())
+	if errors.Is(err, repository.ErrNotFound) || errors.Is(err, trust.ErrNoRole) {
+		return agent, nil
+	}
+	declared, ok := doc.(control.Agent)
+	if err != nil || !ok {
+		return agent, err
+	}
+	agent.Earlier = declared.Earlier
+	if declared.Join.Generation < agent.Join.Generation {
+		agent.Earlier = append(slices.Clone(agent.Earlier), declared.Join)
+	}
+	agent.Earlier = agent.Earlier[max(0, len(agent.Earlier)-control.MaxEarlier):]
+	return agent, nil
 }
 
 // remove withdraws a document. One that is gone, with its environment or its

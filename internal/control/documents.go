@@ -27,7 +27,13 @@ type Agent struct {
 	PollInterval Duration `json:"poll_interval"`
 	Slack        *Slack   `json:"slack,omitempty"`
 	Join         Join     `json:"join"`
+	// Earlier are the enrolments before, oldest first, as far as they are known. By
+	// them a new machine tells the states of its predecessor from forged ones.
+	Earlier []Join `json:"earlier,omitempty"`
 }
+
+// MaxEarlier bounds the earlier enrolments that a document lists.
+const MaxEarlier = 16
 
 // Slack says where an agent reports drift. Exactly one field is set; a webhook
 // URL is a secret, so the document holds only where to find it.

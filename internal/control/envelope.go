@@ -19,7 +19,7 @@ var ErrSignature = errors.New("signature does not hold")
 
 // Report is a document that an agent signs with an ed25519 key, in a DSSE envelope.
 type Report interface {
-	Claim | Heartbeat | Receipt
+	Claim | Heartbeat | Receipt | StateRecord
 	Document
 	payloadType() string
 }
@@ -128,6 +128,18 @@ func KeyID(key ed25519.PublicKey) string {
 // second shows that the claimant holds the key it binds.
 func SignClaim(claim Claim, token, agent ed25519.PrivateKey) ([]byte, error) {
 	return Sign(claim, token, agent)
+}
+
+// OpenEarlierClaim is [OpenClaim] for an enrolment of the agent before the present
+// one. What its key signed is the past's word: it must not be obeyed any more.
+func OpenEarlierClaim(declared Agent, generation int, data []byte, created time.Time) (Claim, ed25519.PublicKey, error) {
+	for _, join := range declared.Earlier {
+		if join.Generation == generation {
+			declared.Join = join
+			return OpenClaim(declared, data, created)
+		}
+	}
+	return Claim{}, nil, fmt.Errorf("open claim: %w: agent %s/%s does not declare an earlier generation %d", ErrSignature, declared.Environment, declared.Name, generation)
 }
 
 // OpenClaim returns the claim in data, and the agent's key, if it answers the

@@ -86,6 +86,14 @@ func (a Agent) Validate() error {
 	check.that("join.generation", a.Join.Generation >= 1, "must be at least 1")
 	check.ed25519Key("join.public_key", a.Join.PublicKey)
 	check.time("join.expires", a.Join.Expires)
+	check.that("earlier", len(a.Earlier) <= MaxEarlier, "must have at most %d entries", MaxEarlier)
+	before := 0
+	for i, join := range a.Earlier {
+		check.that(index("earlier", i), join.Generation > before && join.Generation < a.Join.Generation, "must be of a generation after the entry before and before the present one")
+		check.ed25519Key(index("earlier", i), join.PublicKey)
+		check.time(index("earlier", i), join.Expires)
+		before = join.Generation
+	}
 	return check.err()
 }
 

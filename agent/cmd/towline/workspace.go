@@ -30,6 +30,15 @@ type workspace struct {
 	durations *engine.Durations
 }
 
+// schemaDir is the user's folder for providers' schemas, "" if there is none.
+func schemaDir() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "" // a service without a home does without
+	}
+	return filepath.Join(cache, "towline", "schemas")
+}
+
 // durationsFile keeps, beside the installed providers, how long calls took.
 const durationsFile = ".terraform/towline-durations.json"
 
@@ -50,7 +59,7 @@ func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdi
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{})}
+	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{SchemaDir: schemaDir()})}
 	data, err := os.ReadFile(durationsFile)
 	if err != nil {
 		data = nil // estimates are no more than that: without them the order of work is a guess
