@@ -34,6 +34,7 @@ type instance struct {
 	addr   addrs.Provider
 	exe    install.Executable
 	schema *schemaCache
+	disk   diskCache
 	log    *slog.Logger
 	now    func() time.Time
 	onEnd  func(*instance)
@@ -190,11 +191,22 @@ func (i *instance) Schema(ctx context.Context) (*providers.Schema, tfdiags.Diagn
 		if diags.HasErrors() {
 			return nil, diags
 		}
+		if kept := i.disk.load(i.exe.PackageHash, p.protocol); kept != nil {
+			if schema, diags := toSchema(kept, p.protocol); !diags.HasErrors() {
+				return schema, diags
+			}
+		}
 		resp, err := p.fetchSchema(ctx)
 		if err != nil {
 			return nil, i.failure(ctx, p, "GetProviderSchema", err)
 		}
-		return toSchema(resp, p.protocol)
+		schema, diags := toSchema(resp, p.protocol)
+		if !diags.HasErrors() {
+			if err := i.disk.store(i.exe.PackageHash, p.protocol, resp); err != nil {
+				i.log.Debug("schema not kept", "error", err)
+			}
+		}
+		return schema, diags
 	})
 }
 

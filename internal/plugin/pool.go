@@ -25,6 +25,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
+	// SchemaDir is a folder that keeps providers' schemas between runs. "" means none.
+	SchemaDir string
 }
 
 // Pool starts providers and ends them. Instances of one provider share its
@@ -33,6 +35,7 @@ type Pool struct {
 	locator Locator
 	log     *slog.Logger
 	now     func() time.Time
+	disk    diskCache
 
 	mu        sync.Mutex
 	closed    bool
@@ -49,7 +52,7 @@ func NewPool(locator Locator, opts Options) *Pool {
 		opts.Now = time.Now
 	}
 	return &Pool{
-		locator: locator, log: opts.Logger, now: opts.Now,
+		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir},
 		schemas: make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
 	}
 }
@@ -84,7 +87,7 @@ func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance,
 		p.schemas[addr] = cache
 	}
 	i := &instance{
-		addr: addr, exe: exe, schema: cache, now: p.now, onEnd: p.forget,
+		addr: addr, exe: exe, schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
 		log:  p.log.With("provider", addr.String(), "version", exe.Version),
 		turn: make(chan struct{}, 1),
 	}

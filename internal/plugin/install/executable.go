@@ -22,6 +22,9 @@ type Executable struct {
 	Path string
 	// Version is "" if it is not known, as for development overrides.
 	Version string
+	// PackageHash is the verified h1 hash of the package that Path belongs to, ""
+	// if it was not verified.
+	PackageHash string
 	// Reattach is set instead of Path if somebody else runs the provider.
 	Reattach *Reattach
 }

@@ -32,7 +32,7 @@ type Installation struct {
 	places   places
 
 	mu       sync.Mutex
-	verified map[string]string // program by package folder and hash set
+	verified map[string]Executable // by package folder and hash set
 }
 
 // Open prepares the use of providers in the working directory dir. Nothing is installed yet.
@@ -49,7 +49,7 @@ func Open(dir string, env cliconfig.Environment) (*Installation, tfdiags.Diagnos
 	}
 	i := &Installation{
 		dir: dir, dataDir: dataDir, cacheDir: config.PluginCacheDir,
-		dev: config.DevOverrides, reattach: reattach, verified: make(map[string]string),
+		dev: config.DevOverrides, reattach: reattach, verified: make(map[string]Executable),
 	}
 	if config.Explicit {
 		for _, method := range config.Methods {
@@ -135,12 +135,12 @@ func (i *Installation) Locate(_ context.Context, addr addrs.Provider) (Executabl
 	if !ok {
 		return Executable{}, append(diags, notLocked(addr)...)
 	}
-	path, err := i.verify(addr, lock)
+	exe, err := i.verify(addr, lock)
 	if err != nil {
 		return Executable{}, append(diags, tfdiags.New(tfdiags.Error, "Required plugins are not installed",
 			fmt.Sprintf("The provider %s %s is not installed as the dependency lock file says: %s. Run \"towline init\" to install it.", addr, lock.Version, err))...)
 	}
-	return Executable{Path: path, Version: lock.Version.String()}, diags
+	return exe, diags
 }
 
 func notLocked(addr addrs.Provider) tfdiags.Diagnostics {
@@ -149,31 +149,33 @@ func notLocked(addr addrs.Provider) tfdiags.Diagnostics {
 }
 
 // verify checks the installed package of a provider and returns its program.
-func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (string, error) {
+func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (Executable, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	dir := packageDir(i.providersDir(), addr, lock.Version)
 	key := dir + "\n" + strings.Join(lock.Hashes, "\n")
-	if path := i.verified[key]; path != "" {
-		return path, nil
+	if exe, ok := i.verified[key]; ok {
+		return exe, nil
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("there is no package in %s", i.providersDir())
+		return Executable{}, fmt.Errorf("there is no package in %s", i.providersDir())
 	}
+	exe := Executable{Version: lock.Version.String()}
 	if len(lock.Hashes) > 0 {
 		hash, err := hashDir(dir)
 		if err != nil {
-			return "", err
+			return Executable{}, err
 		}
 		if !matches(lock.Hashes, hash) {
-			return "", fmt.Errorf("the package in %s does not match any of the checksums recorded in the lock file", dir)
+			return Executable{}, fmt.Errorf("the package in %s does not match any of the checksums recorded in the lock file", dir)
 		}
+		exe.PackageHash = hash
 	}
-	path, err := findProgram(dir, addr.Type)
-	if err == nil {
-		i.verified[key] = path
+	var err error
+	if exe.Path, err = findProgram(dir, addr.Type); err == nil {
+		i.verified[key] = exe
 	}
-	return path, err
+	return exe, err
 }
 
 // Check tells whether what is locked fits what a configuration needs. It also
