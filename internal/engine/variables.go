@@ -42,7 +42,7 @@ func (mi *moduleInst) variableInput(o *object) (cty.Value, hcl.Range, tfdiags.Di
 	if val, given := mi.walk.variables[o.name]; given {
 		return val, o.variable.Range, nil
 	}
-	if o.variable.Required() && mi.walk.validating() {
+	if mi.walk.validating() { // what is valid must not depend on defaults
 		return cty.UnknownVal(o.variable.Type.WithoutOptionalAttributesDeep()), o.variable.Range, nil
 	}
 	if o.variable.Required() && mi.walk.tolerant {

@@ -46,6 +46,9 @@ type Diagnostic struct {
 	// may be nil; sensitive values are never shown.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
+	// Extra is what the expression language adds to a problem, such as the
+	// function that was called; see hcl.Diagnostic.Extra.
+	Extra any
 }
 
 // Diagnostics is a list of problems. The nil list is ready to use.
@@ -88,7 +91,7 @@ func FromHCL(diags hcl.Diagnostics) Diagnostics {
 		out = append(out, Diagnostic{
 			Severity: severity, Summary: d.Summary, Detail: d.Detail,
 			Subject: d.Subject, Context: d.Context,
-			Expression: d.Expression, EvalContext: d.EvalContext,
+			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
 		})
 	}
 	return out

@@ -1,19 +1,17 @@
 package tfdiags
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/mitchellh/go-wordwrap"
 )
 
-// Format is how diagnostics are written for people.
+// Format is how diagnostics are written for people: with colours each in a frame,
+// without them as plain paragraphs, as Terraform does.
 type Format struct {
 	// Color allows ANSI colours.
 	Color bool
@@ -23,113 +21,154 @@ type Format struct {
 	Sources map[string][]byte
 }
 
-// Write writes each diagnostic in a frame, warnings first, as Terraform does.
+// Write writes the diagnostics, warnings first, then by place.
 func (f Format) Write(w io.Writer, diags Diagnostics) error {
 	sorted := slices.Clone(diags)
-	slices.SortStableFunc(sorted, func(a, b Diagnostic) int { return int(b.Severity) - int(a.Severity) })
-	for _, d := range sorted {
-		if _, err := io.WriteString(w, f.one(d)); err != nil {
+	slices.SortStableFunc(sorted, byPlace)
+	for i := range sorted {
+		text := f.plain(&sorted[i])
+		if f.Color {
+			text = f.framed(&sorted[i])
+		}
+		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f Format) one(d Diagnostic) string {
-	title, color := "Error: ", "\x1b[31m"
+// byPlace puts warnings before errors, and what has no place before what has one.
+func byPlace(a, b Diagnostic) int {
+	if c := cmp.Compare(b.Severity, a.Severity); c != 0 || (a.Subject == nil && b.Subject == nil) {
+		return c
+	}
+	switch {
+	case a.Subject == nil:
+		return -1
+	case b.Subject == nil:
+		return 1
+	default:
+		return cmp.Or(strings.Compare(a.Subject.Filename, b.Subject.Filename), cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte))
+	}
+}
+
+// The ANSI codes in use.
+const (
+	bold      = "1"
+	underline = "4"
+	red       = "31"
+	yellow    = "33"
+	darkGray  = "90"
+)
+
+func (f Format) paint(code, text string) string {
+	if !f.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (d *Diagnostic) title() (text, color string) {
 	if d.Severity == Warning {
-		title, color = "Warning: ", "\x1b[33m"
+		return "Warning: ", yellow
 	}
-	paint := func(code, text string) string {
-		if !f.Color {
-			return text
-		}
-		return code + text + "\x1b[0m"
-	}
-	var body bytes.Buffer
-	body.WriteString(paint(color, title) + paint("\x1b[1m", d.Summary) + "\n\n")
-	if d.Address != "" {
-		fmt.Fprintf(&body, "  with %s,\n", d.Address)
-	}
-	body.WriteString(f.snippet(d))
-	if d.Detail != "" {
-		body.WriteString(wrap(d.Detail, f.Width-2))
-	}
-	rule := paint(color, "│ ")
+	return "Error: ", red
+}
+
+// plain writes a diagnostic as paragraphs.
+func (f Format) plain(d *Diagnostic) string {
+	title, _ := d.title()
+	return "\n" + title + d.Summary + "\n\n" + f.place(d) + f.detail(d, f.Width)
+}
+
+// framed writes a diagnostic beside a coloured rule.
+func (f Format) framed(d *Diagnostic) string {
+	title, color := d.title()
+	body := f.paint(color, title) + f.paint(bold, d.Summary) + "\n\n" + f.place(d) + f.detail(d, f.Width-2)
 	var out strings.Builder
-	out.WriteString(paint(color, "╷") + "\n")
-	for line := range strings.Lines(strings.TrimRight(body.String(), "\n") + "\n") {
-		out.WriteString(strings.TrimRight(rule+line, " \n") + "\n")
+	out.WriteString(f.paint(color, "╷") + "\n")
+	for line := range strings.Lines(strings.TrimRight(body, "\n") + "\n") {
+		out.WriteString(f.paint(color, "│") + " " + line)
 	}
-	out.WriteString(paint(color, "╵") + "\n")
+	out.WriteString(f.paint(color, "╵") + "\n")
 	return out.String()
 }
 
-// snippet names the source range and shows its lines.
-func (f Format) snippet(d Diagnostic) string {
-	if d.Subject == nil || d.Subject.Filename == "" {
-		if d.Address != "" {
-			return "\n"
-		}
+func (f Format) detail(d *Diagnostic, width int) string {
+	if d.Detail == "" {
 		return ""
 	}
-	context, lines := sourceLines(f.Sources, d.Subject)
+	return strings.TrimRight(wrap(d.Detail, width), "\n") + "\n"
+}
+
+// place says what a diagnostic is about: the address, the source with its lines
+// and the values in it.
+func (f Format) place(d *Diagnostic) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "  on %s line %d", d.Subject.Filename, d.Subject.Start.Line)
-	if context != "" {
-		out.WriteString(", in " + context)
+	if d.Address != "" {
+		fmt.Fprintf(&out, "  with %s,\n", d.Address)
 	}
-	if len(lines) == 0 {
-		return out.String() + "\n\n"
+	if d.Subject != nil && d.Subject.Filename != "" {
+		out.WriteString(f.source(d))
 	}
-	out.WriteString(":\n")
-	for i, line := range lines {
-		fmt.Fprintf(&out, "  %d: %s\n", d.Subject.Start.Line+i, line)
+	if out.Len() == 0 {
+		return ""
 	}
 	return out.String() + "\n"
 }
 
-// maxSnippetLines bounds how much source one diagnostic shows.
-const maxSnippetLines = 5
-
-// sourceLines returns the header of the block around a range and the range's lines.
-func sourceLines(sources map[string][]byte, at *hcl.Range) (context string, lines []string) {
-	src, ok := sources[at.Filename]
-	if !ok {
-		return "", nil
+// source shows the lines of a diagnostic's source.
+func (f Format) source(d *Diagnostic) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "  on %s line %d", d.Subject.Filename, d.Subject.Start.Line)
+	s := f.snippet(d)
+	if s == nil {
+		out.WriteString(":\n  (source code not available)\n")
+		return out.String()
 	}
-	if file, _ := hclparse.NewParser().ParseHCL(src, at.Filename); file != nil && strings.HasSuffix(at.Filename, ".tf") {
-		if block := file.OutermostBlockAtPos(at.Start); block != nil {
-			context = blockHeader(block)
-		}
+	if s.Context != nil {
+		out.WriteString(", in " + *s.Context)
 	}
-	scanner := hcl.NewRangeScanner(src, at.Filename, scanLines)
-	for scanner.Scan() {
-		line := scanner.Range()
-		if line.Start.Line >= at.Start.Line && line.Start.Line <= max(at.End.Line, at.Start.Line) && len(lines) < maxSnippetLines {
-			lines = append(lines, string(scanner.Bytes()))
-		}
+	out.WriteString(":\n")
+	code := s.Code[:s.HighlightStart] + "\x00" + s.Code[s.HighlightStart:s.HighlightEnd] + "\x01" + s.Code[s.HighlightEnd:]
+	for i, line := range strings.Split(code, "\n") {
+		fmt.Fprintf(&out, "%4d: %s\n", s.StartLine+i, f.highlight(line))
 	}
-	return context, lines
+	out.WriteString(f.values(s))
+	return out.String()
 }
 
-func blockHeader(block *hcl.Block) string {
-	header := block.Type
-	for _, label := range block.Labels {
-		header += fmt.Sprintf(" %q", label)
+// highlight replaces the marks around what is wrong; without colours nothing
+// stands for them. Only the part on the first line is underlined.
+func (f Format) highlight(line string) string {
+	start, end := strings.IndexByte(line, 0), strings.IndexByte(line, 1)
+	switch {
+	case start >= 0 && end > start:
+		return line[:start] + f.paint(underline, line[start+1:end]) + line[end+1:]
+	case start >= 0:
+		return line[:start] + f.paint(underline, line[start+1:])
+	case end >= 0:
+		return line[:end] + line[end+1:]
+	default:
+		return line
 	}
-	return header
 }
 
-// scanLines splits at line ends, which belong to no token.
-func scanLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, bytes.TrimRight(data[:i], "\r"), nil
+// values lists the values that an expression used.
+func (f Format) values(s *snippet) string {
+	if len(s.Values) == 0 && s.Call == nil {
+		return ""
 	}
-	if atEOF && len(data) > 0 {
-		return len(data), data, nil
+	var out strings.Builder
+	out.WriteString("    " + f.paint(darkGray, "├────────────────") + "\n")
+	rule := "    " + f.paint(darkGray, "│") + " "
+	if s.Call != nil {
+		out.WriteString(rule + "while calling " + f.paint(bold, s.Call.CalledAs) + "(" + s.Call.parameters() + ")\n")
 	}
-	return 0, nil, nil
+	for _, v := range s.Values {
+		out.WriteString(rule + f.paint(bold, v.Traversal) + " " + v.Statement + "\n")
+	}
+	return out.String()
 }
 
 // wrap breaks paragraphs at width. Lines that begin with a space are kept as they are.
@@ -146,33 +185,4 @@ func wrap(text string, width int) string {
 		out.WriteString(wordwrap.WrapString(line, uint(width)))
 	}
 	return out.String()
-}
-
-// MarshalJSON writes the form of Terraform's machine-readable output.
-func (d Diagnostic) MarshalJSON() ([]byte, error) {
-	type position struct {
-		Line   int `json:"line"`
-		Column int `json:"column"`
-		Byte   int `json:"byte"`
-	}
-	type sourceRange struct {
-		Filename string   `json:"filename"`
-		Start    position `json:"start"`
-		End      position `json:"end"`
-	}
-	out := struct {
-		Severity string       `json:"severity"`
-		Summary  string       `json:"summary"`
-		Detail   string       `json:"detail"`
-		Address  string       `json:"address,omitempty"`
-		Range    *sourceRange `json:"range,omitempty"`
-	}{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
-	if d.Subject != nil {
-		out.Range = &sourceRange{
-			Filename: d.Subject.Filename,
-			Start:    position{d.Subject.Start.Line, d.Subject.Start.Column, d.Subject.Start.Byte},
-			End:      position{d.Subject.End.Line, d.Subject.End.Column, d.Subject.End.Byte},
-		}
-	}
-	return json.Marshal(out)
 }
