@@ -67,6 +67,7 @@ type Agent struct {
 	// lost says why the state on this machine cannot be used, until the store's is taken up.
 	lost    error
 	journal *journal.Journal
+	read    lastRead
 	// entries are what a process that died left in the journal.
 	entries []journal.Entry
 	// open are calls from before a crash that are not settled yet; recovered are
@@ -83,7 +84,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, interval: defaultInterval}
+	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, interval: defaultInterval, read: lastRead{}}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

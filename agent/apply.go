@@ -93,5 +93,6 @@ func (r *round) keep(state *states.State) error {
 	if err := r.agent.saveState(state); err != nil {
 		return err
 	}
+	r.agent.open = r.agent.journal.Pending() // with the calls of this round that no answer came to
 	return r.agent.emptyJournal()
 }

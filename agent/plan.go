@@ -67,12 +67,9 @@ func (r *round) planOptions() engine.PlanOptions {
 // about it and about the revision.
 func (r *round) makePlan(ctx context.Context) error {
 	a := r.agent
-	opts := r.planOptions()
-	opts.Frozen = r.frozen
-	plan, diags := r.revision.engine.Plan(ctx, r.revision.config, a.state, opts)
-	r.diags = append(r.diags, diags...)
-	if diags.HasErrors() {
-		return fmt.Errorf("the plan has errors: %w", summaries(diags))
+	plan, err := r.firstPlan(ctx)
+	if err != nil {
+		return err
 	}
 	schemas, err := r.schemas(ctx, plan)
 	if err != nil {
@@ -85,6 +82,37 @@ func (r *round) makePlan(ctx context.Context) error {
 		return nil
 	}
 	return r.planAgain(ctx, plan)
+}
+
+// firstPlan reads the objects that are due and plans. What the plan would change
+// is read in any case: a change is never based on a record alone.
+func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
+	a := r.agent
+	drifted := make(map[string]bool, len(a.memory.Drift))
+	for addr := range a.memory.Drift {
+		drifted[addr] = true
+	}
+	now := a.now()
+	due := a.read.dueReads(a.state, drifted, r.self.Refresh, a.interval, now)
+	opts := r.planOptions()
+	opts.Frozen = r.frozen
+	opts.SkipRead = func(addr addrs.ResourceInstance) bool { return due != nil && !due[addr.String()] }
+	for {
+		plan, diags := r.revision.engine.Plan(ctx, r.revision.config, a.state, opts)
+		if diags.HasErrors() {
+			r.diags = append(r.diags, diags...)
+			return nil, fmt.Errorf("the plan has errors: %w", summaries(diags))
+		}
+		unread := unreadChanges(plan, due)
+		if len(unread) == 0 {
+			r.diags = append(r.diags, diags...)
+			a.read.note(a.state, due, now)
+			return plan, nil
+		}
+		for _, addr := range unread {
+			due[addr] = true
+		}
+	}
 }
 
 // planAgain plans from what was read, with drift that stands taken for what is

@@ -24,6 +24,7 @@ type agentModel struct {
 	Scopes       types.Set    `tfsdk:"scopes"`
 	Labels       types.Map    `tfsdk:"labels"`
 	PollInterval duration     `tfsdk:"poll_interval"`
+	Refresh      types.Object `tfsdk:"refresh"`
 	Slack        types.Object `tfsdk:"slack"`
 
 	// What the user says about the join token, and what came of it.
@@ -39,6 +40,11 @@ type agentModel struct {
 	DataDir         types.String `tfsdk:"data_dir"`
 	Download        types.Object `tfsdk:"download"`
 	Bootstrap       types.Object `tfsdk:"bootstrap"`
+}
+
+type refreshModel struct {
+	Budget types.Float64 `tfsdk:"budget"`
+	Within duration      `tfsdk:"within"`
 }
 
 type slackModel struct {
@@ -69,6 +75,7 @@ type bootstrapModel struct {
 }
 
 var (
+	refreshType   = map[string]attr.Type{"budget": types.Float64Type, "within": durationType{}}
 	slackType     = texts("webhook_env", "webhook_file", "webhook_ssm_parameter", "webhook_secret")
 	bootstrapType = texts("cloud_init", "agent_config", "systemd_unit", "iam_policy", "trusted_root")
 )
@@ -92,6 +99,10 @@ func (m *agentModel) document(ctx context.Context) (control.Declared, diag.Diagn
 		},
 	}
 	diags.Append(m.Labels.ElementsAs(ctx, &agent.Labels, false)...)
+	if !m.Refresh.IsNull() {
+		refresh := objectAs[refreshModel](ctx, m.Refresh, &diags)
+		agent.Refresh = &control.Refresh{Budget: refresh.Budget.ValueFloat64(), Within: refresh.Within.of()}
+	}
 	if !m.Slack.IsNull() {
 		slack := objectAs[slackModel](ctx, m.Slack, &diags)
 		agent.Slack = &control.Slack{
@@ -125,6 +136,10 @@ func (m *agentModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 		m.Labels = labels(ctx, agent.Labels, &diags)
 	}
 	m.PollInterval = durationOf(time.Duration(agent.PollInterval))
+	m.Refresh = types.ObjectNull(refreshType)
+	if f := agent.Refresh; f != nil {
+		m.Refresh = objectFrom(ctx, refreshType, refreshModel{types.Float64Value(f.Budget), durationOf(time.Duration(f.Within))}, &diags)
+	}
 	m.Slack = types.ObjectNull(slackType)
 	if s := agent.Slack; s != nil {
 		m.Slack = objectFrom(ctx, slackType, slackModel{

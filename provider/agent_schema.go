@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -35,6 +36,7 @@ func agentSchema() schema.Schema {
 		CustomType: durationType{}, Optional: true, Computed: true, Default: stringdefault.StaticString("1m"),
 		MarkdownDescription: "Time between two rounds, before jitter. `1m`, unless set.",
 	}
+	attributes["refresh"] = refreshAttribute()
 	attributes["slack"] = slackAttribute()
 	addJoinAttributes(attributes)
 	addMachineAttributes(attributes)
@@ -44,6 +46,21 @@ func agentSchema() schema.Schema {
 			"The token is never in the state: `towline_join_token` hands it to whatever carries it to the machine, " +
 			"or `join_token_file` writes it for an agent on the same machine.",
 		Attributes: attributes,
+	}
+}
+
+func refreshAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Bounds what the agent reads in a round, for APIs that allow few requests. " +
+			"Drift of an object is then seen when the object is read. Without it every round reads every object.",
+		Attributes: map[string]schema.Attribute{
+			"budget": schema.Float64Attribute{
+				Required: true, MarkdownDescription: "Share of all objects that a round reads, such as `0.1`.",
+				Validators: []validator.Float64{float64validator.Between(0.0001, 1)},
+			},
+			"within": schema.StringAttribute{CustomType: durationType{}, Required: true, MarkdownDescription: "Time in which every object is read, whatever the budget, such as `1h`."},
+		},
 	}
 }
 

@@ -25,8 +25,10 @@ type Agent struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	// PollInterval is the time between rounds, before jitter.
 	PollInterval Duration `json:"poll_interval"`
-	Slack        *Slack   `json:"slack,omitempty"`
-	Join         Join     `json:"join"`
+	// Refresh bounds what is read in a round; nil means everything in every round.
+	Refresh *Refresh `json:"refresh,omitempty"`
+	Slack   *Slack   `json:"slack,omitempty"`
+	Join    Join     `json:"join"`
 	// Earlier are the enrolments before, oldest first, as far as they are known. By
 	// them a new machine tells the states of its predecessor from forged ones.
 	Earlier []Join `json:"earlier,omitempty"`
@@ -34,6 +36,14 @@ type Agent struct {
 
 // MaxEarlier bounds the earlier enrolments that a document lists.
 const MaxEarlier = 16
+
+// Refresh bounds the reads of an agent's rounds, for APIs that allow few.
+type Refresh struct {
+	// Budget is the share of all objects that a round reads, above 0 and up to 1.
+	Budget float64 `json:"budget"`
+	// Within is the time in which every object is read, whatever the budget.
+	Within Duration `json:"within"`
+}
 
 // Slack says where an agent reports drift. Exactly one field is set; a webhook
 // URL is a secret, so the document holds only where to find it.

@@ -80,6 +80,10 @@ func (a Agent) Validate() error {
 		check.text("labels["+key+"]", value)
 	}
 	check.that("poll_interval", a.PollInterval >= Duration(time.Second) && a.PollInterval <= maxDuration, "must be between 1s and a year")
+	if a.Refresh != nil {
+		check.that("refresh.budget", a.Refresh.Budget > 0 && a.Refresh.Budget <= 1, "must be above 0 and at most 1")
+		check.that("refresh.within", a.Refresh.Within >= a.PollInterval && a.Refresh.Within <= maxDuration, "must be at least the time between rounds and at most a year")
+	}
 	if a.Slack != nil {
 		check.slack(*a.Slack)
 	}

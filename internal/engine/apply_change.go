@@ -89,7 +89,7 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if after != nil {
 		inst.value = markObject(inst.object.schema, after.Decoded().Value, ev.sensitive)
 	}
-	if after == nil && deposed != "" {
+	if after == nil && deposed != "" && !call.unanswered {
 		diags = append(diags, a.restore(inst, change, deposed)...)
 	}
 	return diags
@@ -175,6 +175,9 @@ type providerCall struct {
 	meta                   objectMeta
 	// legacy tells that the provider is of the kind that knows objects by id only.
 	legacy bool
+	// unanswered tells afterwards that nobody knows whether the change was made: its
+	// intent stays open, to be settled before anything else is done with the object.
+	unanswered bool
 }
 
 // do makes the call and records what came of it. It returns the new record, nil if there is no object.
@@ -194,6 +197,11 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 	resp := c.run.client.ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
 		TypeName: c.change.Addr.Resource.Type, PriorState: c.prior, PlannedState: c.planned, Config: c.config, PlannedPrivate: c.private,
 	})
+	if resp.Unanswered {
+		c.unanswered = true
+		a.engine.hook.Applied(event, time.Since(began), true)
+		return c.priorObject, append(resp.Diagnostics, unanswered(c.name)...)
+	}
 	obj, diags := c.accept(resp)
 	if obj != nil && event.ID == "" {
 		event.ID = objectID(obj.Decoded().Value)
@@ -211,6 +219,11 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 	}
 	a.engine.hook.Applied(event, time.Since(began), diags.HasErrors())
 	return obj, diags
+}
+
+func unanswered(name string) tfdiags.Diagnostics {
+	return tfdiags.New(tfdiags.Error, "Change with unknown outcome",
+		fmt.Sprintf("The provider ended or was ended before it told what became of the change of %s. It may have been made. What there is will be looked up before anything else is done with the object.", name))
 }
 
 func (c *providerCall) intent() (journal.Intent, error) {

@@ -26,6 +26,8 @@ type PlanOptions struct {
 	Variables map[string]cty.Value
 	// SkipRefresh takes the recorded objects for the real ones.
 	SkipRefresh bool
+	// SkipRead does so for some objects; nil means none.
+	SkipRead func(addrs.ResourceInstance) bool
 	// ForceReplace names instances to be replaced although nothing requires it.
 	ForceReplace []addrs.ResourceInstance
 	// Targets restrict the plan to some objects and what they need; none means all.

@@ -114,7 +114,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 	if diags.HasErrors() {
 		return diags
 	}
-	if p.opts.SkipRefresh {
+	if p.opts.SkipRefresh || (p.opts.SkipRead != nil && p.opts.SkipRead(read.addr)) {
 		read.now = read.was
 		return diags
 	}

@@ -123,7 +123,7 @@ func (s *session) settle(ctx context.Context) bool {
 	if s.app.show(diags) || len(open) > 0 {
 		return false
 	}
-	if err := s.state.Save(state); err != nil {
+	if err := s.state.Settle(state, nil); err != nil {
 		s.app.fail("Failed to save state", err)
 		return false
 	}

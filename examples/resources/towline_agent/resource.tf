@@ -8,6 +8,12 @@ resource "towline_agent" "one" {
   scopes      = ["network"]
   labels      = { region = "eu-central-1" }
 
+  # The API allows few requests: read a fifth of the objects a round, each at least hourly.
+  refresh = {
+    budget = 0.2
+    within = "1h"
+  }
+
   slack = {
     webhook_ssm_parameter = "/towline/slack-webhook"
   }
