@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 )
@@ -48,25 +49,36 @@ func (w *World) CrashAgent() {
 }
 
 // reports reads what the agent has signed, trusting no more than the root that
-// terraform declared.
+// terraform declared. What was declared is read once: a store that is attacked
+// later changes nothing about whom to believe.
 func (w *World) reports(ctx context.Context) (*repository.Reports, error) {
 	store, err := open.Open(ctx, w.url)
 	if err != nil {
 		return nil, err
 	}
+	if w.declared.Name == "" {
+		if w.declared, err = w.declaration(ctx, store); err != nil {
+			return nil, err
+		}
+	}
+	return repository.OpenReports(ctx, store, w.declared)
+}
+
+// declaration reads the agent's document.
+func (w *World) declaration(ctx context.Context, store objstore.Store) (control.Agent, error) {
 	r, err := repository.Open(ctx, store, w.fingerprint)
 	if err != nil {
-		return nil, err
+		return control.Agent{}, err
 	}
 	doc, err := r.Document(ctx, control.Ref{Kind: control.KindAgent, Environment: environment, Name: agentName})
 	if err != nil {
-		return nil, err
+		return control.Agent{}, err
 	}
 	declared, ok := doc.(control.Agent)
 	if !ok {
-		return nil, errors.New("the agent's document is of another kind")
+		return control.Agent{}, errors.New("the agent's document is of another kind")
 	}
-	return repository.OpenReports(ctx, store, declared)
+	return declared, nil
 }
 
 // Receipts returns the agent's newest receipts, the newest first, after verifying

@@ -63,10 +63,20 @@ func TestProviderKilled(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, &simcloud{}, nil)
 	s.converge()
+	s.outliveProvider()
+	e := s.cloud.edits()[0]
+	s.edit(e)
+	s.corrected(e)
+	s.whole()
+}
+
+// outliveProvider kills the provider and expects the next round to converge.
+func (s *scene) outliveProvider() {
+	s.t.Helper()
 	before, err := childrenOf(s.agent.cmd.Process.Pid)
 	s.must(err)
 	if len(before) == 0 {
-		t.Fatal("the agent has no provider running")
+		s.t.Fatal("the agent has no provider running")
 	}
 	for _, pid := range before {
 		s.must(syscall.Kill(pid, syscall.SIGKILL))
@@ -74,17 +84,13 @@ func TestProviderKilled(t *testing.T) {
 	killed := time.Now()
 	next := s.await(0, "a round begins after the kill", func(r control.Receipt) bool { return r.Started.After(killed) })
 	if next.Outcome != control.OutcomeConverged {
-		t.Errorf("the next round ended %q: %s %+v", next.Outcome, next.Message, next.Problems)
+		s.t.Errorf("the next round ended %q: %s %+v", next.Outcome, next.Message, next.Problems)
 	}
 	after, err := childrenOf(s.agent.cmd.Process.Pid)
 	s.must(err)
 	if len(after) == 0 || after[0] == before[0] {
-		t.Errorf("providers before the kill %v, after it %v", before, after)
+		s.t.Errorf("providers before the kill %v, after it %v", before, after)
 	}
-	e := s.cloud.edits()[0]
-	s.edit(e)
-	s.corrected(e)
-	s.whole()
 }
 
 // TestStoreGone cuts the connection to the S3 server. Rounds go on, and what they

@@ -22,8 +22,8 @@ type inbox struct {
 	posts []string
 }
 
-func newInbox() (*inbox, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func newInbox(host string) (*inbox, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("start inbox: %w", err)
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"net"
 	"os/exec"
 	"time"
 
@@ -18,9 +19,8 @@ const (
 
 // simcloud is the simulated cloud, a server of its own.
 type simcloud struct {
-	// latency is how long every request takes; listen is where it listens.
+	// latency is how long every request takes.
 	latency time.Duration
-	listen  string
 
 	url    string
 	server *process
@@ -29,10 +29,7 @@ type simcloud struct {
 }
 
 func (s *simcloud) start(ctx context.Context, w *World) error {
-	listen := s.listen
-	if listen == "" {
-		listen = "127.0.0.1:0"
-	}
+	listen := net.JoinHostPort(w.opts.Host, "0")
 	cmd := exec.Command(w.opts.Programs.path(simcloudProgram), "-listen", listen, "-latency", s.latency.String(),
 		"-token", agentToken+"="+environment+"/*", "-token", handToken+"="+environment+"/*")
 	cmd.Env = w.environ()

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/pem"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
 )
 
@@ -37,6 +39,8 @@ type Options struct {
 	Bucket string
 	// Mirror is a filesystem mirror with further providers, "" for none.
 	Mirror string
+	// Host is the address on which servers listen, "" for the loopback interface.
+	Host string
 	// Poll is the time between rounds, Grace how long drift stands.
 	Poll, Grace time.Duration
 }
@@ -48,9 +52,11 @@ type World struct {
 	opts Options
 	// url is the repository's store; fingerprint is known once it is enrolled.
 	url, fingerprint string
-	inbox            *inbox
-	cloud            cloud
-	agent            *process
+	// declared is the agent's document, once it was read.
+	declared control.Agent
+	inbox    *inbox
+	cloud    cloud
+	agent    *process
 	// wrap starts the agent's program by another, as in a network namespace.
 	wrap []string
 }
@@ -66,6 +72,7 @@ type cloud interface {
 // NewWorld makes the folders, keys and servers that everything else needs. Close
 // it, also if it was not made whole.
 func NewWorld(ctx context.Context, opts Options, c cloud) (*World, error) {
+	opts.Host = cmp.Or(opts.Host, "127.0.0.1")
 	w := &World{opts: opts, cloud: c, url: "file://" + filepath.Join(opts.Dir, "store")}
 	for _, step := range []func(context.Context) error{w.makeFolders, w.makeKeys, w.installProviders, w.chooseStore, w.startInbox} {
 		if err := step(ctx); err != nil {
@@ -141,7 +148,7 @@ func (w *World) chooseStore(context.Context) error {
 }
 
 func (w *World) startInbox(context.Context) (err error) {
-	if w.inbox, err = newInbox(); err != nil {
+	if w.inbox, err = newInbox(w.opts.Host); err != nil {
 		return err
 	}
 	return w.write("agent/slack-webhook", w.inbox.url)

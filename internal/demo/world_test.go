@@ -13,8 +13,12 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/control"
 )
 
-// TestMain stops and removes what the tests share.
+// TestMain stops and removes what the tests share. The test binary is also what
+// listens where nothing should be reached.
 func TestMain(m *testing.M) {
+	if address := os.Getenv(listenVariable); address != "" {
+		listen(address)
+	}
 	code := m.Run()
 	stopSharedS3()
 	if builtDir != "" {
