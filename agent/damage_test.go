@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 func (w *world) data(name string) string { return filepath.Join(w.dir, "data", name) }
@@ -230,11 +232,14 @@ func TestRemovedDataFolderStopsChanges(t *testing.T) {
 	}
 }
 
-// TestCrashAtEveryCall stops an agent right before and right after each change of
-// the cloud, as a power cut does, and starts another on what it left on disk.
-func TestCrashAtEveryCall(t *testing.T) {
-	t.Parallel()
-	const changed = `
+// From thingsBefore to thingsAfter is a delete, an update, a create and a replacement.
+const (
+	thingsBefore = twoThings + `
+resource "cloud_thing" "d" {
+  name = "d1"
+}
+`
+	thingsAfter = `
 resource "cloud_thing" "b" {
   name   = "b"
   size   = 2
@@ -247,13 +252,19 @@ resource "cloud_thing" "d" {
   lifecycle { create_before_destroy = true }
 }
 `
+)
+
+// TestCrashAtEveryCall stops an agent right before and right after each change of
+// the cloud, as a power cut does, and starts another on what it left on disk.
+func TestCrashAtEveryCall(t *testing.T) {
+	t.Parallel()
 	for _, after := range []bool{false, true} {
 		for call := 1; ; call++ {
 			w := newWorld(t)
 			w.cloud.ForceNew = map[string][]string{thing: {"name"}}
-			w.publish(twoThings + "resource \"cloud_thing\" \"d\" {\n  name = \"d1\"\n}\n")
+			w.publish(thingsBefore)
 			w.round(control.OutcomeApplied)
-			w.publish(changed)
+			w.publish(thingsAfter)
 			if !w.crash(call, after) {
 				if call < 6 {
 					t.Fatalf("only %d calls were made, so that nothing was tried", call-1)
@@ -336,4 +347,44 @@ func (w *world) findByName(_ context.Context, req providers.ReadResourceRequest)
 		}
 	}
 	return providers.ReadResourceResponse{NewState: found, Private: req.Private}
+}
+
+// TestProviderDiesDuringChange: the cloud does what it was asked to, or not, and
+// nobody hears of it. Nothing is created twice and nothing is forgotten.
+func TestProviderDiesDuringChange(t *testing.T) {
+	t.Parallel()
+	for _, done := range []bool{true, false} {
+		for call := 1; call <= 5; call++ {
+			t.Run(fmt.Sprintf("call %d, done %t", call, done), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.cloud.ForceNew = map[string][]string{thing: {"name"}}
+				w.cloud.ReadHook = w.findByName
+				w.publish(thingsBefore)
+				w.round(control.OutcomeApplied)
+				w.publish(thingsAfter)
+				seen := 0
+				w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+					w.calls.Lock()
+					defer w.calls.Unlock()
+					seen++
+					if seen != call {
+						return w.cloud.ApplyDefault(req)
+					}
+					if done {
+						w.cloud.ApplyDefault(req)
+					}
+					return providers.ApplyResourceChangeResponse{Unanswered: true, Diagnostics: tfdiags.New(tfdiags.Error, "Plugin did not respond", "It died.")}
+				}
+				w.round(control.OutcomeFailed)
+				w.cloud.ApplyHook = nil
+				w.advance(time.Minute)
+				w.agent.Round(t.Context())
+				w.round(control.OutcomeConverged)
+				if got := w.names(); !slices.Equal(got, []string{"b", "c", "d2"}) {
+					t.Errorf("the cloud has %q", got)
+				}
+			})
+		}
+	}
 }

@@ -46,34 +46,63 @@ func (r *round) load(ctx context.Context) error {
 		return nil
 	}
 	next, err := a.loadRevision(ctx, *wanted)
-	if err != nil && a.running != nil {
-		r.warn("New revision not usable", fmt.Sprintf("Revision %s cannot be used: %s. Revision %s stays in force.", short(wanted.Digest), err, short(a.running.digest)))
-		r.revision = a.running
-		return nil
-	}
 	if err != nil {
-		return err
+		return r.stay(*wanted, err)
 	}
 	a.log.Info("revision loaded", "revision", next.digest, "channel", r.self.Channel)
 	a.running, r.revision = next, next
 	return a.removeOldRevisions(next.dir)
 }
 
-// loadRevision unpacks a revision and reads its configuration. The engine and its
-// providers are kept if the providers' versions stay the same.
+// stay keeps the revision that is in force, from the data folder if the agent was
+// started since: a new revision that is no good must not end the protection.
+func (r *round) stay(wanted repository.Revision, unusable error) error {
+	a := r.agent
+	if a.running == nil {
+		kept := a.memory.Revision
+		if kept == "" || kept == wanted.Digest {
+			return unusable
+		}
+		running, err := a.openRevision(kept)
+		if err != nil {
+			return errors.Join(unusable, fmt.Errorf("go on with revision %s: %w", short(kept), err))
+		}
+		a.running = running
+	}
+	r.revision = a.running
+	r.warn("New revision not usable", fmt.Sprintf("Revision %s cannot be used: %s. Revision %s stays in force.", short(wanted.Digest), unusable, short(a.running.digest)))
+	return nil
+}
+
+// loadRevision fetches and verifies a revision, unpacks it and opens it.
 func (a *Agent) loadRevision(ctx context.Context, revision repository.Revision) (*loaded, error) {
-	fetchCtx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	verified, err := a.client.Content(fetchCtx, revision)
+	verified, err := a.client.Content(ctx, revision)
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(a.config.DataDir, "revisions", revision.Digest)
+	dir := a.revisionDir(revision.Digest)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, fmt.Errorf("make folder for revisions: %w", err)
 	}
 	if err := bundle.Unpack(verified, dir, bundle.DefaultLimits); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
+	}
+	return a.openRevision(revision.Digest)
+}
+
+// revisionDir is where a revision that was verified lies unpacked.
+func (a *Agent) revisionDir(digest string) string {
+	return filepath.Join(a.config.DataDir, "revisions", digest)
+}
+
+// openRevision reads the configuration of a revision in the data folder. The engine
+// and its providers are kept if the providers' versions stay the same.
+func (a *Agent) openRevision(digest string) (*loaded, error) {
+	dir := a.revisionDir(digest)
+	if !configs.HasFiles(dir) {
+		return nil, errors.New("the revision holds no configuration")
 	}
 	config, diags := configs.Load(dir)
 	if diags.HasErrors() {
@@ -83,19 +112,24 @@ func (a *Agent) loadRevision(ctx context.Context, revision repository.Revision) 
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	next := &loaded{digest: revision.Digest, dir: dir, config: config, variables: variables}
+	next := &loaded{digest: digest, dir: dir, config: config, variables: variables}
 	lock, err := os.ReadFile(filepath.Join(dir, ".terraform.lock.hcl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read lock file: %w", err)
 	}
 	next.lock = sha256.Sum256(bytes.TrimSpace(lock))
+	return next, a.equip(next)
+}
+
+// equip gives a revision an engine and providers.
+func (a *Agent) equip(next *loaded) error {
 	if a.running != nil && a.running.lock == next.lock {
 		next.engine, next.providers = a.running.engine, a.running.providers
-		return next, nil
+		return nil
 	}
-	source, closer, diags := a.providers(dir, config)
+	source, closer, diags := a.providers(next.dir, next.config)
 	if diags.HasErrors() {
-		return nil, diags.Err()
+		return diags.Err()
 	}
 	next.engine, next.providers = engine.New(engine.Options{Providers: source, Now: a.now}), closer
 	if a.running != nil {
@@ -103,7 +137,7 @@ func (a *Agent) loadRevision(ctx context.Context, revision repository.Revision) 
 			a.log.Warn("providers did not end cleanly", "error", err)
 		}
 	}
-	return next, nil
+	return nil
 }
 
 // removeOldRevisions keeps the folder of the running revision only; the

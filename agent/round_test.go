@@ -358,3 +358,28 @@ func TestOwnWorkIsNoDrift(t *testing.T) {
 		t.Errorf("a manual change of what was recorded afterwards became %q", got)
 	}
 }
+
+// TestBadRevisionAfterRestart restarts the agent on a revision that is no good: the
+// one before stays in force and goes on being kept.
+func TestBadRevisionAfterRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(twoThings)
+	good := w.round(control.OutcomeApplied).Revision
+	w.publish(`resource "cloud_thing" {`)
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.edit("a", "size", cty.NumberIntVal(9))
+	receipt := w.round(control.OutcomeApplied)
+	if receipt.Revision != good || !strings.Contains(problems(receipt), "New revision not usable") {
+		t.Errorf("revision %s is in force, want %s: %s", receipt.Revision, good, problems(receipt))
+	}
+	if !w.attribute("a", "size").RawEquals(cty.NumberIntVal(1)) {
+		t.Error("the manual change was not corrected")
+	}
+	w.publish(twoThings + "\n# mended\n")
+	if receipt := w.round(control.OutcomeConverged); receipt.Revision == good || len(receipt.Problems) != 0 {
+		t.Errorf("the mended revision was not taken: %+v", receipt)
+	}
+}

@@ -57,9 +57,25 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	}
 	a.walk.prepare()
 	a.addDestroys()
+	e.hook.Expect(countCalls(plan))
 	diags = append(diags, a.walk.run(ctx)...)
+	e.hook.Ended()
 	a.recordOutputs(diags.HasErrors())
 	return a.state, diags
+}
+
+// countCalls counts the calls that an apply makes, two for a replacement.
+func countCalls(plan *plans.Plan) int {
+	n := 0
+	for _, c := range plan.Changes {
+		switch {
+		case c.Action.IsReplace():
+			n += 2
+		case c.Action != plans.NoOp:
+			n++
+		}
+	}
+	return n
 }
 
 // applier is the operation of an apply.

@@ -119,7 +119,12 @@ func (e *Engine) program(ctx context.Context, config *configs.Config) (*program,
 
 // Hook is told what an operation does. Methods are called concurrently and must return soon.
 type Hook interface {
+	// Expect and Ended frame an operation; total is how many objects it will read or change.
+	Expect(total int)
+	Ended()
+	// Refreshing and Refreshed frame the read of a recorded object.
 	Refreshing(addr addrs.ResourceInstance, id string)
+	Refreshed(addr addrs.ResourceInstance)
 	// Reading and ReadDone frame the read of a data source.
 	Reading(addr addrs.ResourceInstance)
 	ReadDone(addr addrs.ResourceInstance, id string, took time.Duration)
@@ -142,7 +147,10 @@ type ApplyEvent struct {
 // NoHook is a Hook that ignores everything.
 type NoHook struct{}
 
+func (NoHook) Expect(int)                                             {}
+func (NoHook) Ended()                                                 {}
 func (NoHook) Refreshing(addrs.ResourceInstance, string)              {}
+func (NoHook) Refreshed(addrs.ResourceInstance)                       {}
 func (NoHook) Reading(addrs.ResourceInstance)                         {}
 func (NoHook) ReadDone(addrs.ResourceInstance, string, time.Duration) {}
 func (NoHook) Applying(ApplyEvent)                                    {}

@@ -60,7 +60,9 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	}
 	p.walk.prepare()
 	p.addRecorded()
+	e.hook.Expect(len(p.reads))
 	diags = append(diags, p.walk.run(ctx)...)
+	e.hook.Ended()
 	plan := p.result()
 	plan.Errored = diags.HasErrors()
 	if len(plan.Drift) > 0 {

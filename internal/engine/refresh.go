@@ -119,6 +119,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 		return diags
 	}
 	p.engine.hook.Refreshing(read.addr, objectID(prior.Value))
+	defer p.engine.hook.Refreshed(read.addr)
 	read.now, moreDiags = readObject(ctx, read.run.client, read.addr, schema, read.was, prior)
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() || read.now == read.was {

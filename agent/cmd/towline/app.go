@@ -29,6 +29,8 @@ type app struct {
 	// color tells whether standard output takes ANSI colours; width is its columns.
 	color bool
 	width int
+	// terminal tells whether standard output is one.
+	terminal bool
 	// sources are the source files read so far, for diagnostics.
 	sources map[string][]byte
 	// json makes diagnostics JSON.
@@ -86,9 +88,8 @@ func (a *app) commands() map[string]func() *command {
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string) int {
 	a := &app{stdout: os.Stdout, stderr: os.Stderr, stdin: os.Stdin, sources: map[string][]byte{}}
-	if term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" {
-		a.color = true
-	}
+	a.terminal = term.IsTerminal(int(os.Stdout.Fd()))
+	a.color = a.terminal && os.Getenv("NO_COLOR") == ""
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		a.width = width
 	}

@@ -112,8 +112,8 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 			return exitOK
 		}
 	}
-	counter := &resultCounter{}
-	s.engine.SetHook(hooks{newProgress(s.app), counter})
+	counter := &counting{progress: newProgress(s.app)}
+	s.engine.SetHook(counter)
 	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal})
 	if state != nil {
 		if err := s.state.Save(state); err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,18 +12,157 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/engine"
 )
 
-// progress tells a person what happens, as terraform does.
+// progress tells a person what happens, as terraform does: a line for each
+// object begun and done, and one every ten seconds for what takes long. On a
+// terminal the last line says how much is done and what is waited for.
 type progress struct {
 	app *app
-	mu  sync.Mutex
+
+	mu      sync.Mutex
+	total   int
+	done    int
+	running map[string]*activity
+	// status is what the last line of the terminal shows now, "" if nothing.
+	status string
+	stop   chan struct{}
 }
 
-func newProgress(a *app) *progress { return &progress{app: a} }
+// activity is one call under way.
+type activity struct {
+	name, verb string // "Still VERB..."
+	began      time.Time
+	told       int // how many times its length was told
+}
 
-func (p *progress) line(addr, text string) {
+// Intervals of progress: the status line is there within 0.2 s of the start.
+const (
+	statusInterval = 200 * time.Millisecond
+	stillInterval  = 10 * time.Second
+)
+
+func newProgress(a *app) *progress {
+	return &progress{app: a, running: map[string]*activity{}}
+}
+
+// Expect implements engine.Hook: an operation begins.
+func (p *progress) Expect(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.total, p.done = total, 0
+	if p.stop == nil {
+		p.stop = make(chan struct{})
+		go p.watch(p.stop)
+	}
+}
+
+// Ended implements engine.Hook: the operation is over.
+func (p *progress) Ended() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stop != nil {
+		close(p.stop)
+		p.stop = nil
+	}
+	p.clear()
+	clear(p.running)
+}
+
+// watch keeps the status line and tells what takes long.
+func (p *progress) watch(stop <-chan struct{}) {
+	ticker := time.NewTicker(statusInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case now := <-ticker.C:
+			p.tick(now)
+		}
+	}
+}
+
+func (p *progress) tick(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stop == nil {
+		return
+	}
+	for _, a := range p.oldest() {
+		if n := int(now.Sub(a.began) / stillInterval); n > a.told && a.verb != "" {
+			a.told = n
+			p.print(a.name, fmt.Sprintf("Still %s... [%s elapsed]", a.verb, (time.Duration(n)*stillInterval).String()))
+		}
+	}
+	p.showStatus(now)
+}
+
+// oldest lists what is under way, longest first.
+func (p *progress) oldest() []*activity {
+	out := make([]*activity, 0, len(p.running))
+	for _, a := range p.running {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *activity) int {
+		if c := a.began.Compare(b.began); c != 0 {
+			return c
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	return out
+}
+
+// showStatus writes the status line of a terminal.
+func (p *progress) showStatus(now time.Time) {
+	if !p.app.terminal || p.total == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d of %d done", p.done, p.total)
+	if oldest := p.oldest(); len(oldest) > 0 {
+		text += fmt.Sprintf(", %d under way, longest %s (%s)", len(oldest), oldest[0].name, now.Sub(oldest[0].began).Truncate(100*time.Millisecond))
+	}
+	if width := p.app.width; width > 1 && len(text) >= width {
+		text = text[:width-1]
+	}
+	p.clear()
+	p.app.printf("%s", text)
+	p.status = text
+}
+
+// clear takes the status line away.
+func (p *progress) clear() {
+	if p.status != "" {
+		p.app.printf("\r\x1b[2K")
+		p.status = ""
+	}
+}
+
+// print writes a line above the status.
+func (p *progress) print(addr, text string) {
+	status := p.status
+	p.clear()
 	p.app.printf("%s %s\n", p.app.paint("\x1b[1m", addr+":"), text)
+	if status != "" {
+		p.app.printf("%s", status)
+		p.status = status
+	}
+}
+
+// begin notes a call, end that it is over.
+func (p *progress) begin(key, name, verb, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[key] = &activity{name: name, verb: verb, began: time.Now()}
+	p.print(name, text)
+}
+
+func (p *progress) end(key, name, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, key)
+	p.done++
+	if text != "" {
+		p.print(name, text)
+	}
 }
 
 func identified(id string) string {
@@ -33,34 +174,46 @@ func identified(id string) string {
 
 // Refreshing implements engine.Hook.
 func (p *progress) Refreshing(addr addrs.ResourceInstance, id string) {
-	p.line(addr.String(), "Refreshing state..."+identified(id))
+	name := addr.String()
+	p.begin("refresh "+name, name, "", "Refreshing state..."+identified(id))
+}
+
+// Refreshed implements engine.Hook.
+func (p *progress) Refreshed(addr addrs.ResourceInstance) {
+	name := addr.String()
+	p.end("refresh "+name, name, "")
 }
 
 // Reading implements engine.Hook.
-func (p *progress) Reading(addr addrs.ResourceInstance) { p.line(addr.String(), "Reading...") }
+func (p *progress) Reading(addr addrs.ResourceInstance) {
+	name := addr.String()
+	p.begin("read "+name, name, "reading", "Reading...")
+}
 
 // ReadDone implements engine.Hook.
 func (p *progress) ReadDone(addr addrs.ResourceInstance, id string, took time.Duration) {
-	p.line(addr.String(), fmt.Sprintf("Read complete after %s%s", seconds(took), identified(id)))
+	name := addr.String()
+	p.end("read "+name, name, fmt.Sprintf("Read complete after %s%s", seconds(took), identified(id)))
 }
 
 // Applying implements engine.Hook.
 func (p *progress) Applying(ev engine.ApplyEvent) {
-	verb := map[string]string{"create": "Creating...", "update": "Modifying...", "delete": "Destroying..."}[ev.Verb]
-	p.line(named(ev), verb+identified(ev.ID))
+	verb := map[string]string{"create": "creating", "update": "modifying", "delete": "destroying"}[ev.Verb]
+	p.begin(ev.Verb+" "+named(ev), named(ev), verb, strings.ToUpper(verb[:1])+verb[1:]+"..."+identified(ev.ID))
 }
 
 // Applied implements engine.Hook.
 func (p *progress) Applied(ev engine.ApplyEvent, took time.Duration, failed bool) {
-	if failed {
-		return // the diagnostic tells
+	text := ""
+	if !failed { // the diagnostic tells of a failure
+		what := map[string]string{"create": "Creation", "update": "Modifications", "delete": "Destruction"}[ev.Verb]
+		id := identified(ev.ID)
+		if ev.Verb == "delete" {
+			id = ""
+		}
+		text = fmt.Sprintf("%s complete after %s%s", what, seconds(took), id)
 	}
-	verb := map[string]string{"create": "Creation", "update": "Modifications", "delete": "Destruction"}[ev.Verb]
-	id := identified(ev.ID)
-	if ev.Verb == "delete" {
-		id = ""
-	}
-	p.line(named(ev), fmt.Sprintf("%s complete after %s%s", verb, seconds(took), id))
+	p.end(ev.Verb+" "+named(ev), named(ev), text)
 }
 
 func named(ev engine.ApplyEvent) string {
@@ -72,14 +225,15 @@ func named(ev engine.ApplyEvent) string {
 
 func seconds(d time.Duration) string { return d.Truncate(time.Second).String() }
 
-// resultCounter counts what an apply did.
-type resultCounter struct {
-	engine.NoHook
+// counting counts what an apply did, and tells the progress.
+type counting struct {
+	*progress
 	added, changed, destroyed atomic.Int64
 }
 
 // Applied implements engine.Hook.
-func (c *resultCounter) Applied(ev engine.ApplyEvent, _ time.Duration, failed bool) {
+func (c *counting) Applied(ev engine.ApplyEvent, took time.Duration, failed bool) {
+	c.progress.Applied(ev, took, failed)
 	if failed {
 		return
 	}
@@ -90,43 +244,5 @@ func (c *resultCounter) Applied(ev engine.ApplyEvent, _ time.Duration, failed bo
 		c.changed.Add(1)
 	case "delete":
 		c.destroyed.Add(1)
-	}
-}
-
-// hooks tells several.
-type hooks []engine.Hook
-
-// Refreshing implements engine.Hook.
-func (h hooks) Refreshing(addr addrs.ResourceInstance, id string) {
-	for _, hook := range h {
-		hook.Refreshing(addr, id)
-	}
-}
-
-// Reading implements engine.Hook.
-func (h hooks) Reading(addr addrs.ResourceInstance) {
-	for _, hook := range h {
-		hook.Reading(addr)
-	}
-}
-
-// ReadDone implements engine.Hook.
-func (h hooks) ReadDone(addr addrs.ResourceInstance, id string, took time.Duration) {
-	for _, hook := range h {
-		hook.ReadDone(addr, id, took)
-	}
-}
-
-// Applying implements engine.Hook.
-func (h hooks) Applying(ev engine.ApplyEvent) {
-	for _, hook := range h {
-		hook.Applying(ev)
-	}
-}
-
-// Applied implements engine.Hook.
-func (h hooks) Applied(ev engine.ApplyEvent, took time.Duration, failed bool) {
-	for _, hook := range h {
-		hook.Applied(ev, took, failed)
 	}
 }
