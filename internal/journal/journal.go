@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,6 +86,7 @@ type Journal struct {
 
 	mu      sync.Mutex
 	nextID  uint64
+	pending map[uint64]Intent // begun and not ended
 	buffer  bytes.Buffer
 	waiting []chan error
 	broken  error // of a failed write, until the next Reset
@@ -112,11 +115,14 @@ func Open(path string) (*Journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read journal %s: %w", path, err), file.Close())
 	}
-	j := &Journal{path: path, file: file, nextID: 1, flush: make(chan struct{}, 1), done: make(chan struct{})}
+	j := &Journal{path: path, file: file, nextID: 1, pending: map[uint64]Intent{}, flush: make(chan struct{}, 1), done: make(chan struct{})}
 	for _, e := range entries {
-		if e.Intent != nil && e.Intent.ID >= j.nextID {
-			j.nextID = e.Intent.ID + 1
+		if e.Intent == nil {
+			delete(j.pending, e.Result.ID)
+			continue
 		}
+		j.pending[e.Intent.ID] = *e.Intent
+		j.nextID = max(j.nextID, e.Intent.ID+1)
 	}
 	go j.write()
 	return j, entries, nil
@@ -197,12 +203,33 @@ func (j *Journal) Begin(intent Intent) (uint64, error) {
 	intent.ID = j.nextID
 	j.nextID++
 	j.mu.Unlock()
-	return intent.ID, j.append(body{Intent: &intent}, intent.Prior)
+	if err := j.append(body{Intent: &intent}, intent.Prior); err != nil {
+		return intent.ID, err
+	}
+	j.mu.Lock()
+	j.pending[intent.ID] = intent
+	j.mu.Unlock()
+	return intent.ID, nil
 }
 
-// End makes a result durable.
+// End makes a result durable. The intent is not pending any more, also if that fails.
 func (j *Journal) End(result Result) error {
+	j.mu.Lock()
+	delete(j.pending, result.ID)
+	j.mu.Unlock()
 	return j.append(body{Result: &result}, result.Object)
+}
+
+// Pending returns the intents that were begun and not ended, in the order of their
+// beginning: those of the process before, and those that no answer came to.
+func (j *Journal) Pending() []Intent {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var out []Intent
+	for _, id := range slices.Sorted(maps.Keys(j.pending)) {
+		out = append(out, j.pending[id])
+	}
+	return out
 }
 
 // append adds an entry and waits until it is on disk.
@@ -282,6 +309,10 @@ func (j *Journal) Reset(open ...Intent) error {
 		return fmt.Errorf("empty journal: %w", err)
 	}
 	j.broken = nil
+	clear(j.pending)
+	for _, intent := range open {
+		j.pending[intent.ID] = intent
+	}
 	return nil
 }
 

@@ -171,6 +171,21 @@ func TestCrashIsToldAndRepaired(t *testing.T) {
 	}
 }
 
+func TestUnansweredChangeIsTold(t *testing.T) {
+	t.Parallel()
+	p := startFault(t, noOptions)
+	for fault, want := range map[string]bool{"exit@apply": true, "panic@apply": true, "error@apply": true, "truncated@apply": true, "": false} {
+		if resp := apply(t.Context(), t, p, fault); resp.Unanswered != want {
+			t.Errorf("%q: unanswered %t, want %t: %v", fault, resp.Unanswered, want, resp.Diagnostics)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if resp := apply(ctx, t, p, ""); resp.Unanswered || !resp.Diagnostics.HasErrors() {
+		t.Errorf("a call that was never sent: %+v", resp)
+	}
+}
+
 func TestQuietExitIsTold(t *testing.T) {
 	t.Parallel()
 	p := startFault(t, noOptions)

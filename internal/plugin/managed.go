@@ -144,14 +144,18 @@ func (i *instance) ApplyResourceChange(ctx context.Context, req providers.ApplyR
 	if ctx.Err() != nil {
 		return providers.ApplyResourceChangeResponse{Diagnostics: append(diags, cancelled(method)...)}
 	}
+	sent := false
 	answer, moreDiags := call(context.WithoutCancel(ctx), i, method, func(ctx context.Context, c tfplugin6.ProviderClient) (*tfplugin6.ApplyResourceChange_Response, error) {
+		sent = true
 		return c.ApplyResourceChange(ctx, message)
 	})
 	resp.Diagnostics = append(append(diags, moreDiags...), toDiagnostics(answer.GetDiagnostics())...)
 	if answer == nil {
+		resp.Unanswered = sent
 		return resp
 	}
 	resp.NewState = t.decodeState(&resp.Diagnostics, answer.GetNewState())
+	resp.Unanswered = resp.NewState == cty.NilVal // there may be an object, of which nothing is known
 	resp.Private = answer.GetPrivate()
 	resp.LegacyTypeSystem = answer.GetLegacyTypeSystem()
 	return resp

@@ -133,6 +133,9 @@ type ApplyResourceChangeResponse struct {
 	NewState         cty.Value
 	Private          []byte
 	LegacyTypeSystem bool
+	// Unanswered tells that the request went out and no answer came: the change may
+	// have been made, in whole or in part, or not. There are errors too.
+	Unanswered bool
 	Diagnostics      tfdiags.Diagnostics
 }
 

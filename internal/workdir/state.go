@@ -145,14 +145,22 @@ func (s *State) load() tfdiags.Diagnostics {
 }
 
 // Save writes a state if it differs from the file, with a higher serial, and
-// empties the journal, of which everything is in the state now.
-func (s *State) Save(state *states.State) error { return s.save(state, nil) }
+// empties the journal, of which everything is in the state now but for the calls
+// that no answer came to.
+func (s *State) Save(state *states.State) error {
+	var open []journal.Intent
+	if s.Journal != nil {
+		open = s.Journal.Pending()
+	}
+	return s.Settle(state, open)
+}
 
 // Keep writes the state with the journal's results and leaves only the given
 // intents open.
-func (s *State) Keep(open []journal.Intent) error { return s.save(s.State, open) }
+func (s *State) Keep(open []journal.Intent) error { return s.Settle(s.State, open) }
 
-func (s *State) save(state *states.State, open []journal.Intent) error {
+// Settle is Save with the intents that stay open, as the caller knows them.
+func (s *State) Settle(state *states.State, open []journal.Intent) error {
 	if err := s.write(state); err != nil {
 		return err
 	}
