@@ -28,8 +28,8 @@ func (p *printer) drift(plan *plans.Plan, schemas Schemas, haveChanges bool) boo
 	if len(drifted) == 0 {
 		return false
 	}
-	p.line("\n" + p.paint.color(cyan, "Note:") + p.paint.color(bold, " Objects have changed outside of Terraform") + "\n")
-	p.sentence("Terraform detected the following changes made outside of Terraform since the last \"terraform apply\" which may have affected this plan:")
+	p.line("\n" + p.paint.color(cyan, "Note:") + p.paint.color(bold, " Objects were changed by somebody else") + "\n")
+	p.sentence("Since the last apply these objects were changed outside of it, and the plan may follow from that:")
 	for _, c := range drifted {
 		if c.visible() {
 			p.line("\n" + p.changeText(c, true))
@@ -37,9 +37,9 @@ func (p *printer) drift(plan *plans.Plan, schemas Schemas, haveChanges bool) boo
 	}
 	p.line("\n")
 	if plan.Mode == plans.RefreshOnlyMode {
-		p.sentence("This is a refresh-only plan, so Terraform will not take any actions to undo these. If you were expecting these changes then you can apply this plan to record the updated values in the Terraform state without changing any remote objects.")
+		p.sentence("A refresh-only plan undoes none of this. Applying it records the values as they are now in the state and changes no real object.")
 	} else {
-		p.sentence("Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using ignore_changes, the following plan may include actions to undo or respond to these changes.")
+		p.sentence("Where the configuration says otherwise, and ignore_changes does not cover the attribute, the plan below brings the declared values back.")
 	}
 	return true
 }

@@ -48,7 +48,7 @@ func (p *printer) headline(c planned, isDrift bool) string {
 		}
 		return "will be " + alarm("destroyed")
 	case plans.Forget:
-		return "will no longer be managed by Terraform, but " + alarm("will not be destroyed")
+		return "will no longer be managed by Towline, but " + alarm("will not be destroyed")
 	case plans.DeleteThenCreate, plans.CreateThenDelete:
 		switch c.change.Reason {
 		case plans.ReplaceBecauseTainted:

@@ -50,7 +50,7 @@ func (p *printer) plan(plan *plans.Plan, schemas Schemas) {
 	p.line("\nChanges to Outputs:\n" + strings.Join(outputs, "\n"))
 	if !acts {
 		p.line("")
-		p.sentence("You can apply this plan to save these new output values to the Terraform state, without changing any real infrastructure.")
+		p.sentence("Applying this plan records the new output values in the state; no real object changes.")
 	}
 }
 
@@ -87,21 +87,21 @@ func (p *printer) nothing(plan *plans.Plan, drifted bool) {
 		if drifted {
 			p.rule()
 		}
-		p.line("\n" + p.paint.color(red, "Planning failed.") + p.paint.color(bold, " Terraform encountered an error while generating this plan.") + "\n")
+		p.line("\n" + p.paint.color(red, "Planning failed.") + p.paint.color(bold, " The errors that stopped it follow.") + "\n")
 	case plan.Mode == plans.RefreshOnlyMode && drifted:
 		// The drift is all that such a plan holds, and it was printed with what applying it does.
 	case plan.Mode == plans.RefreshOnlyMode:
 		p.noChanges("Your infrastructure still matches the configuration.")
-		p.sentence("Terraform has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
+		p.sentence("Every real object was read and is as it was recorded last.")
 	case plan.Mode == plans.DestroyMode:
 		if drifted {
 			p.rule()
 		}
 		p.noChanges("No objects need to be destroyed.")
-		p.sentence("Either you have not created any objects yet or the existing objects were already deleted outside of Terraform.")
+		p.sentence("The state records no object that still exists.")
 	default:
 		p.noChanges("Your infrastructure matches the configuration.")
-		p.sentence("Terraform has compared your real infrastructure against your configuration and found no differences, so no changes are needed.")
+		p.sentence("Every real object was compared with the configuration, and none differs.")
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *printer) changes(plan *plans.Plan, changes []planned) bool {
 	}
 	if len(counts) > 0 {
 		p.line("")
-		p.sentence("Terraform used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
+		p.sentence("Towline asked the providers what the configuration means for each object. The symbols below say what would happen:")
 		for _, entry := range legend {
 			if counts[entry.action] > 0 {
 				p.line(symbol(p.paint, entry.action) + " " + entry.text)
@@ -144,9 +144,9 @@ func (p *printer) changes(plan *plans.Plan, changes []planned) bool {
 		}
 	}
 	if plan.Errored {
-		p.line("\nTerraform planned the following actions, but then encountered a problem:")
+		p.line("\nTowline could plan these actions before errors stopped it:")
 	} else {
-		p.line("\nTerraform will perform the following actions:")
+		p.line("\nTowline will do the following:")
 	}
 	for _, c := range changes {
 		p.line("\n" + p.changeText(c, false))

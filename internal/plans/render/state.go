@@ -17,7 +17,7 @@ import (
 // state prints all objects and the outputs.
 func (p *printer) state(state *states.State, schemas Schemas) error {
 	if state.Empty() {
-		p.line("The state file is empty. No resources are represented.")
+		p.line("The state records no objects.")
 		return nil
 	}
 	first, module := true, ""
