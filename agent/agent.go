@@ -40,6 +40,8 @@ type Options struct {
 	Now func() time.Time
 	// HTTP is the client for notifications; nil means one with a short timeout.
 	HTTP *http.Client
+	// Timeouts bound what waits for providers.
+	Timeouts Timeouts
 }
 
 // Agent keeps one environment's objects equal to a channel's revision. It is not
@@ -52,6 +54,7 @@ type Agent struct {
 	log       *slog.Logger
 	now       func() time.Time
 	http      *http.Client
+	timeouts  Timeouts
 
 	private ed25519.PrivateKey
 	client  *repository.Client
@@ -84,7 +87,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, interval: defaultInterval, read: lastRead{}}
+	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -185,7 +188,7 @@ func (a *Agent) openState() (err error) {
 	}
 	if a.lost != nil {
 		a.log.Error("the state on this machine cannot be used; the store's is needed", "file", a.statePath(), "why", a.lost)
-		return nil
+		return nil //nolint:nilerr // rounds fetch the state from the store
 	}
 	return a.replay()
 }

@@ -388,3 +388,26 @@ func TestProviderDiesDuringChange(t *testing.T) {
 		}
 	}
 }
+
+// TestHangingProviderEndsTheRound: a read that never ends must not be the last thing
+// that the agent does.
+func TestHangingProviderEndsTheRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.timeouts.Plan = 2 * time.Second
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.cloud.ReadHook = func(ctx context.Context, _ providers.ReadResourceRequest) providers.ReadResourceResponse {
+		<-ctx.Done()
+		return providers.ReadResourceResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Plugin did not respond", "It hangs.")}
+	}
+	receipt := w.round(control.OutcomeFailed)
+	if !strings.Contains(receipt.Message, "did not end within 2s") {
+		t.Errorf("message %q", receipt.Message)
+	}
+	w.cloud.ReadHook = nil
+	w.round(control.OutcomeConverged)
+	if w.creations() != 2 {
+		t.Errorf("%d things were created, want 2", w.creations())
+	}
+}

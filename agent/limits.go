@@ -16,7 +16,31 @@ const (
 	// minInterval is the shortest time between rounds, so that a mistake in a
 	// document does not make a fleet hammer its store.
 	minInterval = time.Second
+	// planTimeout bounds the reads of one round. A provider that hangs must not keep
+	// the others' objects unwatched; the slowest data sources known take an hour.
+	planTimeout = 2 * time.Hour
+	// applyTimeout bounds the changes of one round; databases and clusters take hours.
+	applyTimeout = 12 * time.Hour
+	// stopGrace is how long providers may go on after the agent was told to stop. It
+	// is below the time that the agent's systemd unit gives.
+	stopGrace = 10 * time.Minute
 )
+
+// Timeouts replace the bounds on providers' time; 0 means the default.
+type Timeouts struct{ Plan, Apply, Stop time.Duration }
+
+func (t Timeouts) orDefault() Timeouts {
+	if t.Plan == 0 {
+		t.Plan = planTimeout
+	}
+	if t.Apply == 0 {
+		t.Apply = applyTimeout
+	}
+	if t.Stop == 0 {
+		t.Stop = stopGrace
+	}
+	return t
+}
 
 func timeOf(d control.Duration) time.Duration { return time.Duration(d) }
 

@@ -131,13 +131,25 @@ func (a *Agent) equip(next *loaded) error {
 	if diags.HasErrors() {
 		return diags.Err()
 	}
-	next.engine, next.providers = engine.New(engine.Options{Providers: source, Now: a.now}), closer
+	next.engine, next.providers = engine.New(engine.Options{Providers: source, Now: a.now, StopGrace: a.timeouts.Stop}), closer
 	if a.running != nil {
 		if err := a.running.close(); err != nil {
 			a.log.Warn("providers did not end cleanly", "error", err)
 		}
 	}
 	return nil
+}
+
+// abandon ends the providers after a step ran out of time: one of them may hang, and
+// would be asked again. The next round loads the revision anew.
+func (a *Agent) abandon() {
+	if a.running == nil {
+		return
+	}
+	if err := a.running.close(); err != nil {
+		a.log.Warn("providers did not end cleanly", "error", err)
+	}
+	a.running = nil
 }
 
 // removeOldRevisions keeps the folder of the running revision only; the

@@ -29,7 +29,6 @@ type round struct {
 
 	plan     *plans.Plan
 	judged   []guard.Judged
-	ignored  []guard.Observation
 	approved guard.Approved
 	changes  []control.Change
 
@@ -43,20 +42,21 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 	r := &round{agent: a, started: a.now().UTC()}
 	defer r.report(context.WithoutCancel(ctx))
 	for _, step := range []struct {
-		name string
-		run  func(context.Context) error
+		name  string
+		run   func(context.Context) error
+		limit time.Duration
 	}{
-		{"check data folder", r.checkFolder},
-		{"fetch and verify", r.fetch},
-		{"enrol", r.enrol},
-		{"take lease", r.lease},
-		{"load", r.load},
-		{"recover", r.recover},
-		{"plan", r.makePlan},
-		{"guard", r.guard},
-		{"apply", r.apply},
+		{"check data folder", r.checkFolder, a.timeouts.Plan},
+		{"fetch and verify", r.fetch, a.timeouts.Plan},
+		{"enrol", r.enrol, a.timeouts.Plan},
+		{"take lease", r.lease, a.timeouts.Plan},
+		{"load", r.load, a.timeouts.Plan},
+		{"recover", r.recover, a.timeouts.Plan},
+		{"plan", r.makePlan, a.timeouts.Plan},
+		{"guard", r.guard, a.timeouts.Plan},
+		{"apply", r.apply, a.timeouts.Apply},
 	} {
-		err := step.run(ctx)
+		err := a.within(ctx, step.limit, step.run)
 		if err == nil {
 			continue
 		}
@@ -65,6 +65,18 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 	}
 	r.conclude()
 	return r.outcome
+}
+
+// within runs a step that must end in time. The providers of one that did not are ended.
+func (a *Agent) within(ctx context.Context, limit time.Duration, run func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := run(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		a.abandon()
+		return fmt.Errorf("it did not end within %s, and the providers were ended: %w", limit, err)
+	}
+	return err
 }
 
 // errRefused ends a round in which the guard refused the plan.

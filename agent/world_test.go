@@ -47,8 +47,9 @@ type world struct {
 	slack *slackServer
 	agent *agent.Agent
 
-	mu  sync.Mutex
-	now time.Time
+	mu       sync.Mutex
+	now      time.Time
+	timeouts agent.Timeouts
 	// calls makes changes of the cloud wait for each other.
 	calls sync.Mutex
 }
@@ -241,7 +242,7 @@ func (w *world) start() error {
 	w.stop()
 	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
 		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Providers: func(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: func(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 		return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
 	}})
 	w.agent = a

@@ -89,6 +89,7 @@ ExecStart=` + binaryPath + ` agent run -config ` + configPath + `
 Restart=always
 RestartSec=10
 TimeoutStopSec=15min
+KillMode=mixed
 User=towline
 Group=towline
 {{- if .StateDirectory}}

@@ -58,7 +58,9 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	a.walk.prepare()
 	a.addDestroys()
 	e.hook.Expect(countCalls(plan))
+	release := e.ending(ctx)
 	diags = append(diags, a.walk.run(ctx)...)
+	release()
 	e.hook.Ended()
 	a.recordOutputs(diags.HasErrors())
 	return a.state, diags

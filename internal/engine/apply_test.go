@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/journal"
@@ -459,6 +461,78 @@ func TestCancelledApplyRecordsWhatWasUnderWay(t *testing.T) {
 	b.mustApply(engine.PlanOptions{})
 	if got := len(fake.IDs(thing)); got != 20 {
 		t.Errorf("the cloud has %d objects, want 20", got)
+	}
+}
+
+// hanging is a provider whose changes hang until its process is ended.
+type hanging struct {
+	*providerstest.Provider
+	begun, ended chan struct{}
+	heeds        bool // whether it stops when it is asked to
+	once         sync.Once
+}
+
+func (h *hanging) Stop(ctx context.Context) error {
+	if h.heeds {
+		h.once.Do(func() { close(h.ended) })
+	}
+	return h.Provider.Stop(ctx)
+}
+
+func (h *hanging) Close() error {
+	h.once.Do(func() { close(h.ended) })
+	return nil
+}
+
+func (h *hanging) ApplyResourceChange(context.Context, providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+	close(h.begun)
+	<-h.ended
+	return providers.ApplyResourceChangeResponse{Unanswered: true, Diagnostics: tfdiags.New(tfdiags.Error, "Plugin did not respond", "It was ended.")}
+}
+
+type hangingSource struct{ provider *hanging }
+
+func (s hangingSource) Start(context.Context, addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	return s.provider, nil
+}
+
+func TestCancelledApplyEndsAlthoughAProviderHangs(t *testing.T) {
+	t.Parallel()
+	for name, heeds := range map[string]bool{"heeds the request to stop": true, "has to be ended": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			grace := time.Millisecond
+			if heeds {
+				grace = time.Hour
+			}
+			h := &hanging{Provider: providerstest.New(fakeSchema()), begun: make(chan struct{}), ended: make(chan struct{}), heeds: heeds}
+			b := newBench(t, nil)
+			b.engine = engine.New(engine.Options{Providers: hangingSource{h}, StopGrace: grace})
+			b.write(map[string]string{"main.tf": "resource \"fake_thing\" \"a\" {\n name = \"a\"\n}\n"})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			config := b.load()
+			plan, diags := b.engine.Plan(ctx, config, b.state, engine.PlanOptions{})
+			if diags.HasErrors() {
+				t.Fatal(diags.Err())
+			}
+			j, _, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = j.Close() }()
+			go func() {
+				<-h.begun
+				cancel()
+			}()
+			state, diags := b.engine.Apply(ctx, config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: j})
+			if !strings.Contains(fmt.Sprint(diags.Err()), "unknown outcome") || state.Count() != 0 {
+				t.Errorf("%d objects: %v", state.Count(), diags.Err())
+			}
+			if pending := j.Pending(); len(pending) != 1 || pending[0].Address != "fake_thing.a" {
+				t.Errorf("pending: %+v", pending)
+			}
+		})
 	}
 }
 

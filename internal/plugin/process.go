@@ -121,6 +121,7 @@ func (p *process) clientConfig(exe install.Executable) *goplugin.ClientConfig {
 	}
 	if exe.Reattach == nil {
 		p.cmd = exec.Command(exe.Path) //nolint:gosec // the path comes from a verified package or the user's own override
+		endWithUs(p.cmd)
 		config.Cmd = p.cmd
 		return config
 	}
