@@ -100,7 +100,7 @@ func (a *Agent) writeState(data []byte, serial uint64) error {
 // carries the epoch, so that a fenced holder's states can be told apart.
 func (a *Agent) uploadState(ctx context.Context) error {
 	if a.memory.Serial == 0 || a.lost != nil || (a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial) {
-		return nil
+		return nil //nolint:nilerr // there is nothing to upload
 	}
 	data, err := os.ReadFile(a.statePath())
 	if err != nil {

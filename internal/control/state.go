@@ -50,7 +50,7 @@ func SignState(record StateRecord, state []byte, key ed25519.PrivateKey) ([]byte
 
 // OpenState returns the state in an object, which the key must have signed.
 func OpenState(object []byte, key ed25519.PublicKey) (StateRecord, []byte, error) {
-	head, state, found := bytes.Cut(object[:min(len(object), MaxStateRecord)], []byte("\n"))
+	head, _, found := bytes.Cut(object[:min(len(object), MaxStateRecord)], []byte("\n"))
 	if !found {
 		return StateRecord{}, nil, fmt.Errorf("open state: %w: it does not begin with a signed line", ErrMalformed)
 	}
@@ -58,7 +58,7 @@ func OpenState(object []byte, key ed25519.PublicKey) (StateRecord, []byte, error
 	if err != nil {
 		return StateRecord{}, nil, fmt.Errorf("open state: %w", err)
 	}
-	state = object[len(head)+1:]
+	state := object[len(head)+1:]
 	if stateDigest(state) != record.Digest {
 		return StateRecord{}, nil, fmt.Errorf("open state: %w: the state is not the one that was signed", ErrSignature)
 	}

@@ -28,7 +28,7 @@ var (
 func sharedS3(t *testing.T) *versitygw.Server {
 	t.Helper()
 	startS3.Do(func() {
-		if s3Dir, errS3 = os.MkdirTemp("", "towline-s3-"); errS3 != nil {
+		if s3Dir, errS3 = os.MkdirTemp("", "towline-s3-"); errS3 != nil { //nolint:usetesting // it outlives the test that starts it
 			return
 		}
 		if s3Server, errS3 = versitygw.Start(context.Background(), s3Dir); errS3 == nil {

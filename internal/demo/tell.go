@@ -51,14 +51,13 @@ type story struct {
 func Tell(ctx context.Context, opts Options, stage Stage, out io.Writer) error {
 	s := &story{stage: stage, out: out}
 	begin := time.Now()
-	world, err := NewWorld(ctx, opts, stage)
-	defer world.Close()
-	s.world = world
-	if err != nil {
+	s.world = NewWorld(opts, stage)
+	defer s.world.Close()
+	if err := s.world.Start(ctx); err != nil {
 		return err
 	}
 	s.say("A cloud: %s", stage.introduce())
-	s.say("A store: %s", world.place())
+	s.say("A store: %s", s.world.place())
 	steps := []struct {
 		title string
 		run   func(context.Context) error

@@ -69,17 +69,21 @@ type cloud interface {
 	environ() []string
 }
 
-// NewWorld makes the folders, keys and servers that everything else needs. Close
-// it, also if it was not made whole.
-func NewWorld(ctx context.Context, opts Options, c cloud) (*World, error) {
+// NewWorld returns a world in which nothing is there yet.
+func NewWorld(opts Options, c cloud) *World {
 	opts.Host = cmp.Or(opts.Host, "127.0.0.1")
-	w := &World{opts: opts, cloud: c, url: "file://" + filepath.Join(opts.Dir, "store")}
+	return &World{opts: opts, cloud: c, url: "file://" + filepath.Join(opts.Dir, "store")}
+}
+
+// Start makes the folders, keys and servers that everything else needs. Close the
+// world afterwards, also if this failed.
+func (w *World) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{w.makeFolders, w.makeKeys, w.installProviders, w.chooseStore, w.startInbox} {
 		if err := step(ctx); err != nil {
-			return w, err
+			return err
 		}
 	}
-	return w, c.start(ctx, w)
+	return w.cloud.start(ctx, w)
 }
 
 // Close ends all that was started. What is in the folder stays.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -57,13 +56,12 @@ func newScene(t *testing.T, cloud *simcloud, change func(*Options)) *scene {
 	if change != nil {
 		change(&opts)
 	}
-	w, err := NewWorld(t.Context(), opts, cloud)
-	t.Cleanup(w.Close)
-	s := &scene{World: w, t: t, cloud: cloud}
-	s.must(err)
-	s.done(w.Enrol(t.Context()))
-	s.done(w.Prepare(t.Context(), cloud.example()))
-	s.done(w.Publish(t.Context(), cloud.example(), "first"))
+	s := &scene{World: NewWorld(opts, cloud), t: t, cloud: cloud}
+	t.Cleanup(s.Close)
+	s.must(s.Start(t.Context()))
+	s.done(s.Enrol(t.Context()))
+	s.done(s.Prepare(t.Context(), cloud.example()))
+	s.done(s.Publish(t.Context(), cloud.example(), "first"))
 	return s
 }
 
@@ -157,15 +155,4 @@ func (s *scene) registry() string {
 	s.must(err)
 	image, _, _ := strings.Cut(fmt.Sprint(object.Attributes["image"]), "/verifier:")
 	return image
-}
-
-// storeFiles lists the files of the repository's folder below a prefix.
-func (s *scene) storeFiles(pattern string) []string {
-	s.t.Helper()
-	matches, err := filepath.Glob(s.path("store", filepath.FromSlash(pattern)))
-	s.must(err)
-	if len(matches) == 0 {
-		s.t.Fatalf("the store holds nothing like %s", pattern)
-	}
-	return matches
 }

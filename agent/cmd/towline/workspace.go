@@ -86,7 +86,7 @@ func (w *workspace) close() error {
 // keepDurations writes the estimates for the next run, if init made the folder.
 func (w *workspace) keepDurations() error {
 	if info, err := os.Stat(filepath.Dir(durationsFile)); err != nil || !info.IsDir() {
-		return nil
+		return nil //nolint:nilerr // without the folder there is nowhere to keep them
 	}
 	data, err := w.durations.Marshal()
 	if err != nil {
