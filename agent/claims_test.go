@@ -6,13 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"strings"
 
 	"github.com/towline/terraform-provider-towline/agent"
-	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/engine"
-	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 // newClaimant claims the enrolment with another key, as a thief of the token would.
@@ -38,9 +34,7 @@ func (w *world) roundLogged(out io.Writer) control.Outcome {
 	a, err := agent.New(agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
 		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}},
 		agent.Options{Store: w.store, Now: w.clock, Logger: slog.New(slog.NewTextHandler(out, nil)),
-			Providers: func(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
-				return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
-			}})
+			Providers: w.providers})
 	if err != nil {
 		w.t.Fatal(err)
 	}

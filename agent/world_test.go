@@ -242,11 +242,14 @@ func (w *world) start() error {
 	w.stop()
 	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
 		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: func(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
-		return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
-	}})
+	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
 	w.agent = a
 	return err
+}
+
+// providers serves the world's cloud.
+func (w *world) providers(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+	return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
 }
 
 func (w *world) stop() {
