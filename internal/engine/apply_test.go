@@ -192,10 +192,18 @@ func TestCallsOfADeadProcessAreSettled(t *testing.T) {
 		"create that happened":           {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p) }},
 		"create that did not happen":     {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p); refuseApply(p) }},
 		"create that nobody can look up": {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", open: 1},
-		"update that happened":           {after: strings.Replace(before, `"a"`+"\n}", `"a"`+"\n tags = { x = \"y\" }\n}", 1)},
-		"update that did not happen":     {after: strings.Replace(before, `"a"`+"\n}", `"a"`+"\n tags = { x = \"y\" }\n}", 1), prepare: refuseApply},
-		"delete that happened":           {after: before[strings.LastIndex(before, "resource"):]},
-		"delete that did not happen":     {after: before[strings.LastIndex(before, "resource"):], prepare: refuseApply},
+		"create while no provider answers": {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", open: 1, prepare: func(p *providerstest.Provider) {
+			p.ReadHook = func(_ context.Context, req providers.ReadResourceRequest) providers.ReadResourceResponse {
+				if !req.PriorState.GetAttr("id").IsNull() {
+					return p.ReadDefault(req)
+				}
+				return providers.ReadResourceResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Plugin did not respond", "It is gone.")}
+			}
+		}},
+		"update that happened":       {after: strings.Replace(before, `"a"`+"\n}", `"a"`+"\n tags = { x = \"y\" }\n}", 1)},
+		"update that did not happen": {after: strings.Replace(before, `"a"`+"\n}", `"a"`+"\n tags = { x = \"y\" }\n}", 1), prepare: refuseApply},
+		"delete that happened":       {after: before[strings.LastIndex(before, "resource"):]},
+		"delete that did not happen": {after: before[strings.LastIndex(before, "resource"):], prepare: refuseApply},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -118,7 +118,10 @@ func (s *settler) find(ctx context.Context, run *providerRun, addr addrs.Resourc
 	}
 	probe := cty.UnknownAsNull(planned)
 	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: probe, Private: intent.Private})
-	found := !resp.Diagnostics.HasErrors() && resp.NewState != cty.NilVal && !resp.NewState.IsNull() && resp.NewState.IsWhollyKnown()
+	if resp.Diagnostics.HasErrors() || resp.NewState == cty.NilVal {
+		return nil, append(resp.Diagnostics, openQuestion(intent)...) // an error is no answer
+	}
+	found := !resp.NewState.IsNull() && resp.NewState.IsWhollyKnown()
 	switch {
 	case found && agrees(planned, resp.NewState) && informed(planned, resp.NewState):
 		return s.adopt(schema, intent, resp)
