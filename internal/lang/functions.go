@@ -3,7 +3,6 @@ package lang
 import (
 	"time"
 
-	"github.com/hashicorp/go-cty-funcs/cidr"
 	"github.com/hashicorp/go-cty-funcs/collection"
 	"github.com/hashicorp/go-cty-funcs/crypto"
 	"github.com/hashicorp/go-cty-funcs/encoding"
@@ -34,17 +33,17 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"abs":             stdlib.AbsoluteFunc,
 		"abspath":         filesystem.AbsPathFunc,
 		"basename":        filesystem.BasenameFunc,
-		"base64decode":    encoding.Base64DecodeFunc,
+		"base64decode":    base64DecodeFunc,
 		"base64encode":    encoding.Base64EncodeFunc,
 		"bcrypt":          crypto.BcryptFunc,
 		"can":             tryfunc.CanFunc,
 		"ceil":            stdlib.CeilFunc,
 		"chomp":           stdlib.ChompFunc,
 		"chunklist":       stdlib.ChunklistFunc,
-		"cidrhost":        cidr.HostFunc,
-		"cidrnetmask":     cidr.NetmaskFunc,
-		"cidrsubnet":      cidr.SubnetFunc,
-		"cidrsubnets":     cidr.SubnetsFunc,
+		"cidrhost":        cidrHostFunc,
+		"cidrnetmask":     cidrNetmaskFunc,
+		"cidrsubnet":      cidrSubnetFunc,
+		"cidrsubnets":     cidrSubnetsFunc,
 		"coalesce":        collection.CoalesceFunc,
 		"coalescelist":    stdlib.CoalesceListFunc,
 		"compact":         stdlib.CompactFunc,
@@ -54,9 +53,9 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"dirname":         filesystem.DirnameFunc,
 		"distinct":        stdlib.DistinctFunc,
 		"element":         stdlib.ElementFunc,
-		"file":            filesystem.MakeFileFunc(opts.BaseDir, false),
-		"filebase64":      filesystem.MakeFileFunc(opts.BaseDir, true),
-		"fileexists":      filesystem.MakeFileExistsFunc(opts.BaseDir),
+		"file":            fileFunc(opts.BaseDir, false),
+		"filebase64":      fileFunc(opts.BaseDir, true),
+		"fileexists":      fileExistsFunc(opts.BaseDir),
 		"fileset":         filesystem.MakeFileSetFunc(opts.BaseDir),
 		"flatten":         stdlib.FlattenFunc,
 		"floor":           stdlib.FloorFunc,
@@ -68,10 +67,10 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"jsondecode":      stdlib.JSONDecodeFunc,
 		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
-		"log":             stdlib.LogFunc,
+		"log":             logFunc,
 		"lower":           stdlib.LowerFunc,
 		"max":             stdlib.MaxFunc,
-		"md5":             crypto.Md5Func,
+		"md5":             ofText(hexMD5),
 		"merge":           stdlib.MergeFunc,
 		"min":             stdlib.MinFunc,
 		"parseint":        stdlib.ParseIntFunc,
@@ -81,14 +80,14 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"regex":           stdlib.RegexFunc,
 		"regexall":        stdlib.RegexAllFunc,
 		"reverse":         stdlib.ReverseListFunc,
-		"rsadecrypt":      crypto.RsaDecryptFunc,
+		"rsadecrypt":      rsaDecryptFunc,
 		"setintersection": stdlib.SetIntersectionFunc,
 		"setproduct":      stdlib.SetProductFunc,
 		"setsubtract":     stdlib.SetSubtractFunc,
 		"setunion":        stdlib.SetUnionFunc,
-		"sha1":            crypto.Sha1Func,
-		"sha256":          crypto.Sha256Func,
-		"sha512":          crypto.Sha512Func,
+		"sha1":            ofText(hexSHA1),
+		"sha256":          ofText(hexSHA256),
+		"sha512":          ofText(hexSHA512),
 		"signum":          stdlib.SignumFunc,
 		"slice":           stdlib.SliceFunc,
 		"sort":            stdlib.SortFunc,
@@ -112,6 +111,9 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"zipmap":          stdlib.ZipmapFunc,
 	}
 	addOwnFunctions(fns, opts)
+	for name, fn := range fns {
+		fns[name] = guarded(fn)
+	}
 	if opts.Pure {
 		for _, name := range []string{"timestamp", "uuid", "bcrypt"} {
 			fns[name] = unknownResult(fns[name])

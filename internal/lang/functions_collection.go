@@ -193,13 +193,21 @@ var matchKeysFunc = function.New(&function.Spec{
 		return args[0].Type(), nil
 	},
 	Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {
-		if !args[0].IsKnown() || !args[1].IsWhollyKnown() || !args[2].IsWhollyKnown() {
+		if !args[0].IsKnown() || !args[1].IsWhollyKnown() || !args[2].IsKnown() {
 			return cty.UnknownVal(retType), nil
 		}
 		if args[0].LengthInt() != args[1].LengthInt() {
 			return cty.NilVal, errors.New("length of keys and values should be equal")
 		}
 		var out []cty.Value
+		ty, _ := convert.UnifyUnsafe([]cty.Type{args[1].Type(), args[2].Type()})
+		for i := 1; i < 3; i++ {
+			converted, err := convert.Convert(args[i], ty)
+			if err != nil {
+				return cty.NilVal, function.NewArgError(i, err)
+			}
+			args[i] = converted
+		}
 		values, keys, search := args[0].AsValueSlice(), args[1].AsValueSlice(), args[2].AsValueSlice()
 		for i, key := range keys {
 			if slices.ContainsFunc(search, func(s cty.Value) bool {

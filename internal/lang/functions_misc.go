@@ -1,12 +1,8 @@
 package lang
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/hashicorp/go-cty-funcs/filesystem"
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
@@ -76,100 +72,3 @@ var isSensitiveFunc = function.New(&function.Spec{
 		return cty.False, nil
 	},
 })
-
-// maxTemplateDepth bounds templates that render templates.
-const maxTemplateDepth = 64
-
-// templateFunctions are the functions inside templates. Templates may not render
-// themselves without end, so the render functions inside count their depth.
-func templateFunctions(fns map[string]function.Function, baseDir string, depth int) map[string]function.Function {
-	out := make(map[string]function.Function, len(fns)+1)
-	for name, fn := range fns {
-		out[name] = fn
-	}
-	out["templatefile"] = templateFileAt(baseDir, fns, depth+1)
-	return out
-}
-
-func templateFileFunc(baseDir string, fns map[string]function.Function) function.Function {
-	return templateFileAt(baseDir, fns, 0)
-}
-
-func templateFileAt(baseDir string, fns map[string]function.Function, depth int) function.Function {
-	read := filesystem.MakeFileFunc(baseDir, false)
-	load := func(args []cty.Value) (hclsyntax.Expression, error) {
-		path, _ := args[0].Unmark()
-		if depth > maxTemplateDepth {
-			return nil, function.NewArgErrorf(0, "maximum recursion depth %d reached in %s", maxTemplateDepth, path.AsString())
-		}
-		content, err := read.Call([]cty.Value{path})
-		if err != nil {
-			return nil, err
-		}
-		expr, hclDiags := hclsyntax.ParseTemplate([]byte(content.AsString()), path.AsString(), hcl.InitialPos)
-		if hclDiags.HasErrors() {
-			return nil, hclDiags
-		}
-		return expr, nil
-	}
-	return templateFunc(function.Parameter{Name: "path", Type: cty.String, AllowMarked: true}, load, func() map[string]function.Function {
-		return templateFunctions(fns, baseDir, depth)
-	})
-}
-
-func templateStringFunc(fns map[string]function.Function) function.Function {
-	load := func(args []cty.Value) (hclsyntax.Expression, error) {
-		text, _ := args[0].Unmark()
-		expr, hclDiags := hclsyntax.ParseTemplate([]byte(text.AsString()), "<templatestring argument>", hcl.InitialPos)
-		if hclDiags.HasErrors() {
-			return nil, hclDiags
-		}
-		return expr, nil
-	}
-	return templateFunc(function.Parameter{Name: "template", Type: cty.String, AllowMarked: true}, load, func() map[string]function.Function {
-		out := make(map[string]function.Function, len(fns))
-		for name, fn := range fns {
-			if name != "templatestring" {
-				out[name] = fn
-			}
-		}
-		return out
-	})
-}
-
-// templateFunc makes a function that renders a template with the variables of its second argument.
-func templateFunc(source function.Parameter, load func([]cty.Value) (hclsyntax.Expression, error), functions func() map[string]function.Function) function.Function {
-	render := func(args []cty.Value) (cty.Value, error) {
-		expr, err := load(args)
-		if err != nil {
-			return cty.DynamicVal, err
-		}
-		vars, varMarks := args[1].Unmark()
-		if ty := vars.Type(); !ty.IsObjectType() && !ty.IsMapType() {
-			return cty.DynamicVal, function.NewArgErrorf(1, "invalid vars value: must be a map")
-		}
-		variables := vars.AsValueMap()
-		for _, traversal := range expr.Variables() {
-			if _, ok := variables[traversal.RootName()]; !ok {
-				return cty.DynamicVal, function.NewArgError(1, fmt.Errorf("vars map does not contain key %q, referenced at %s", traversal.RootName(), traversal[0].SourceRange()))
-			}
-		}
-		val, hclDiags := expr.Value(&hcl.EvalContext{Variables: variables, Functions: functions()})
-		if hclDiags.HasErrors() {
-			return cty.DynamicVal, hclDiags
-		}
-		_, sourceMarks := args[0].Unmark()
-		return val.WithMarks(varMarks, sourceMarks), nil
-	}
-	return function.New(&function.Spec{
-		Params: []function.Parameter{source, {Name: "vars", Type: cty.DynamicPseudoType, AllowMarked: true}},
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if !args[0].IsKnown() || !args[1].IsKnown() {
-				return cty.DynamicPseudoType, nil
-			}
-			val, err := render(args)
-			return val.Type(), err
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return render(args) },
-	})
-}

@@ -1,21 +1,19 @@
 package lang
 
 import (
-	"github.com/hashicorp/go-cty-funcs/crypto"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
-	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
 // addOwnFunctions adds the functions that no library has as Terraform defines them.
 func addOwnFunctions(fns map[string]function.Function, opts FunctionOptions) {
 	for name, fn := range map[string]function.Function{
-		"tobool":   stdlib.MakeToFunc(cty.Bool),
-		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
-		"tonumber": stdlib.MakeToFunc(cty.Number),
-		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
-		"tostring": stdlib.MakeToFunc(cty.String),
+		"tobool":   toFunc(cty.Bool),
+		"tolist":   toFunc(cty.List(cty.DynamicPseudoType)),
+		"tomap":    toFunc(cty.Map(cty.DynamicPseudoType)),
+		"tonumber": toFunc(cty.Number),
+		"toset":    toFunc(cty.Set(cty.DynamicPseudoType)),
+		"tostring": toFunc(cty.String),
 
 		"endswith":    suffixFunc,
 		"startswith":  prefixFunc,
@@ -33,17 +31,17 @@ func addOwnFunctions(fns map[string]function.Function, opts FunctionOptions) {
 		"transpose": transposeFunc,
 
 		"base64gzip":       base64GzipFunc,
-		"base64sha256":     base64Of(crypto.Sha256Func),
-		"base64sha512":     base64Of(crypto.Sha512Func),
+		"base64sha256":     ofText(base64SHA256),
+		"base64sha512":     ofText(base64SHA512),
 		"textdecodebase64": textDecodeFunc,
 		"textencodebase64": textEncodeFunc,
 
-		"filebase64sha256": ofFile(opts.BaseDir, base64Of(crypto.Sha256Func)),
-		"filebase64sha512": ofFile(opts.BaseDir, base64Of(crypto.Sha512Func)),
-		"filemd5":          ofFile(opts.BaseDir, crypto.Md5Func),
-		"filesha1":         ofFile(opts.BaseDir, crypto.Sha1Func),
-		"filesha256":       ofFile(opts.BaseDir, crypto.Sha256Func),
-		"filesha512":       ofFile(opts.BaseDir, crypto.Sha512Func),
+		"filebase64sha256": ofFile(opts.BaseDir, base64SHA256),
+		"filebase64sha512": ofFile(opts.BaseDir, base64SHA512),
+		"filemd5":          ofFile(opts.BaseDir, hexMD5),
+		"filesha1":         ofFile(opts.BaseDir, hexSHA1),
+		"filesha256":       ofFile(opts.BaseDir, hexSHA256),
+		"filesha512":       ofFile(opts.BaseDir, hexSHA512),
 
 		"plantimestamp": planTimestampFunc(opts.PlanTime),
 		"timecmp":       timeCompareFunc,

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hashicorp/go-cty-funcs/filesystem"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"golang.org/x/text/encoding/ianaindex"
@@ -60,7 +58,7 @@ var replaceFunc = function.New(&function.Spec{
 		if len(substr) > 1 && substr[0] == '/' && substr[len(substr)-1] == '/' {
 			re, err := regexp.Compile(substr[1 : len(substr)-1])
 			if err != nil {
-				return cty.UnknownVal(cty.String), function.NewArgError(1, err)
+				return cty.UnknownVal(cty.String), err
 			}
 			return cty.StringVal(re.ReplaceAllString(str, replace)), nil
 		}
@@ -83,42 +81,6 @@ var base64GzipFunc = function.New(&function.Spec{
 		return cty.StringVal(base64.StdEncoding.EncodeToString(buf.Bytes())), nil
 	},
 })
-
-// base64Of turns a function with a hexadecimal result into one with a base64 result.
-func base64Of(hash function.Function) function.Function {
-	return function.New(&function.Spec{
-		Params: hash.Params(),
-		Type:   function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			sum, err := hash.Call(args)
-			if err != nil {
-				return cty.UnknownVal(cty.String), err
-			}
-			raw, err := hex.DecodeString(sum.AsString())
-			return cty.StringVal(base64.StdEncoding.EncodeToString(raw)), err
-		},
-	})
-}
-
-// ofFile turns a function of a string into one of a file's bytes.
-func ofFile(baseDir string, hash function.Function) function.Function {
-	read := filesystem.MakeFileFunc(baseDir, true)
-	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "path", Type: cty.String}},
-		Type:   function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			encoded, err := read.Call(args)
-			if err != nil {
-				return cty.UnknownVal(cty.String), err
-			}
-			raw, err := base64.StdEncoding.DecodeString(encoded.AsString())
-			if err != nil {
-				return cty.UnknownVal(cty.String), err
-			}
-			return hash.Call([]cty.Value{cty.StringVal(string(raw))})
-		},
-	})
-}
 
 func textCoding(params []function.Parameter, convert func(text, encoding string) (string, error)) function.Function {
 	return function.New(&function.Spec{
