@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/configs"
@@ -85,13 +86,13 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	if err != nil {
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
-	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log), Environ: os.Environ(), Logger: log})
+	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, filepath.Join(config.DataDir, "schemas")), Environ: os.Environ(), Logger: log})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
 }
 
 // agentProviders installs a revision's providers as its lock file says, from the
 // mirrors that the machine's CLI configuration names.
-func agentProviders(ctx context.Context, log *slog.Logger) agent.Providers {
+func agentProviders(ctx context.Context, log *slog.Logger, schemaDir string) agent.Providers {
 	return func(dir string, config *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 		installation, diags := install.Open(dir, cliconfig.OSEnvironment())
 		if diags.HasErrors() {
@@ -106,7 +107,7 @@ func agentProviders(ctx context.Context, log *slog.Logger) agent.Providers {
 		if diags.HasErrors() {
 			return nil, nil, diags
 		}
-		pool := plugin.NewPool(installation, plugin.Options{Logger: log})
+		pool := plugin.NewPool(installation, plugin.Options{Logger: log, SchemaDir: schemaDir})
 		return pool, pool, diags
 	}
 }
