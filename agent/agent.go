@@ -68,7 +68,9 @@ type Agent struct {
 	lease    *lease.Lease
 	state    *states.State
 	// lost says why the state on this machine cannot be used, until the store's is taken up.
-	lost    error
+	lost error
+	// doubled says how it is known that another process goes by this agent's name.
+	doubled error
 	journal *journal.Journal
 	read    lastRead
 	// entries are what a process that died left in the journal.

@@ -389,6 +389,36 @@ func TestProviderDiesDuringChange(t *testing.T) {
 	}
 }
 
+// TestClonedMachineIsNoticed: two processes with the same key hold the same lease.
+func TestClonedMachineIsNoticed(t *testing.T) {
+	t.Parallel()
+	w := atRest(t)
+	clone := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(clone, os.DirFS(w.data(""))); err != nil {
+		t.Fatal(err)
+	}
+	w.round(control.OutcomeConverged)
+	other, err := w.openAgent(clone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	if got := other.Round(t.Context()); got != control.OutcomeConverged {
+		t.Errorf("the clone's first round: %s", got)
+	}
+	w.advance(time.Minute)
+	w.agent.Round(t.Context()) // writes a receipt that is there already
+	w.remove("a")
+	w.advance(time.Minute)
+	if got := w.agent.Round(t.Context()); got != control.OutcomeFailed || w.creations() != 2 {
+		t.Errorf("outcome %s with %d creations, although another process does the same", got, w.creations())
+	}
+	if got := other.Round(t.Context()); got != control.OutcomeApplied || w.creations() != 3 {
+		t.Errorf("nobody goes on: outcome %s with %d creations", got, w.creations())
+	}
+	w.lastReceipt() // the chain is whole
+}
+
 // TestHangingProviderEndsTheRound: a read that never ends must not be the last thing
 // that the agent does.
 func TestHangingProviderEndsTheRound(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/lease"
 )
@@ -144,14 +146,17 @@ func TestWritingToTheStoreIsNotEnough(t *testing.T) {
 func TestOldStatesAreRemovedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	scope := w.scope(control.DriftEnforce, 0)
+	scope.IgnoreAttributes = []string{"**.note"}
+	w.declare(scope)
 	w.publish(twoThings)
 	w.round(control.OutcomeApplied)
 	for i := range 60 {
 		w.put(fmt.Sprintf("%szzz-%d", control.StatePrefix("prod"), i), "mine")
 	}
-	for size := range 60 {
-		w.publish(strings.Replace(twoThings, "size = 1", fmt.Sprintf("size = %d", size+2), 1))
-		w.round(control.OutcomeApplied)
+	for i := range 60 {
+		w.edit("a", "note", cty.StringVal(fmt.Sprint(i))) // recorded, and nothing else
+		w.round(control.OutcomeConverged)
 	}
 	own, foreign := 0, 0
 	for _, key := range w.keys(control.StatePrefix("prod")) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,9 @@ import (
 func (r *round) report(ctx context.Context) {
 	a := r.agent
 	r.log()
+	if a.doubled != nil {
+		return // the other process's receipts are the chain that counts
+	}
 	if err := r.writeReceipt(); err != nil {
 		a.log.Error("receipt not written", "error", err)
 	}
@@ -180,6 +184,7 @@ func (a *Agent) sendReceipt(ctx context.Context, name string) error {
 		var existing objstore.Object
 		existing, err = a.store.Get(ctx, key, control.MaxDocument)
 		if errors.Is(err, objstore.ErrTooLarge) || (err == nil && !bytes.Equal(existing.Data, data)) {
+			a.noteDouble(key, existing.Data)
 			a.log.Error("the store holds something else in the place of a receipt; find out who wrote it", "key", key)
 			return nil
 		}
@@ -191,6 +196,15 @@ func (a *Agent) sendReceipt(ctx context.Context, name string) error {
 		return fmt.Errorf("empty outbox: %w", err)
 	}
 	return nil
+}
+
+// noteDouble recognises a receipt that another process has signed with this agent's
+// key, as on a machine that was cloned. Both hold the same lease, so one must stop.
+func (a *Agent) noteDouble(key string, signed []byte) {
+	public, _ := a.private.Public().(ed25519.PublicKey)
+	if _, err := control.Open[control.Receipt](signed, public); err == nil {
+		a.doubled = fmt.Errorf("another process uses this agent's key and has written %s: was its machine or data folder copied? Stop one of the two and declare a new generation of the enrolment for it", key)
+	}
 }
 
 // sendHeartbeat overwrites the agent's latest word.

@@ -193,10 +193,13 @@ func (a *Agent) listStates(ctx context.Context) ([]stateName, error) {
 	return names, nil
 }
 
-// checkFolder makes sure that the data folder is still the one that was locked:
-// what is written into one that was removed or exchanged would be lost.
+// checkFolder makes sure that this process is the only one that goes by the agent's
+// name, and that the data folder is still the one that was locked: what is written into one that was removed or exchanged would be lost.
 func (r *round) checkFolder(context.Context) error {
 	a := r.agent
+	if a.doubled != nil {
+		return a.doubled
+	}
 	held, err := a.lock.Stat()
 	if err != nil {
 		return fmt.Errorf("check data folder: %w", err)

@@ -240,11 +240,16 @@ func (w *world) publish(config string) {
 // start starts the agent, or starts it again.
 func (w *world) start() error {
 	w.stop()
-	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
-		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
+	a, err := w.openAgent(filepath.Join(w.dir, "data"))
 	w.agent = a
 	return err
+}
+
+// openAgent opens an agent on a data folder.
+func (w *world) openAgent(dir string) (*agent.Agent, error) {
+	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
+		DataDir: dir, JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
+	return agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
 }
 
 // providers serves the world's cloud.

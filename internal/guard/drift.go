@@ -242,6 +242,9 @@ func Judge(observed []Observation, scopes []control.Scope, grants []OpenGrant, m
 		if !ok {
 			known = Remembered{Since: now}
 		}
+		if known.Since.After(now) {
+			known.Since = now // the clock was set back, and the grace time must not last until it has caught up
+		}
 		known.Attributes = o.Attributes
 		j := Judged{Observation: o, Since: known.Since}
 		scope := ScopeOf(scopes, o.Addr)

@@ -190,6 +190,25 @@ func TestGraceCountsFromTheFirstSight(t *testing.T) {
 	}
 }
 
+func TestGraceOutlivesNoClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Grace = control.Duration(10 * time.Minute)
+	seen := []guard.Observation{{Addr: addr(t, "x_y.z"), Attributes: []string{"size"}}}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, memory := guard.Judge(seen, set, nil, guard.Memory{}, start.Add(5*time.Hour))
+	for _, step := range []struct {
+		minute int
+		want   guard.Decision
+	}{{0, guard.InGrace}, {10, guard.Corrected}} {
+		var judged []guard.Judged
+		judged, memory = guard.Judge(seen, set, nil, memory, start.Add(time.Duration(step.minute)*time.Minute))
+		if judged[0].Decision != step.want {
+			t.Errorf("minute %d after the clock was set back: %s, want %s", step.minute, judged[0].Decision, step.want)
+		}
+	}
+}
+
 // TestGrantNeverWidens: whatever a grant names, it holds nothing outside its
 // policy's scopes and lets nothing through the guard.
 func TestGrantNeverWidens(t *testing.T) {
