@@ -26,12 +26,20 @@ const recentReceipts = 200
 func (w *World) StartAgent(ctx context.Context) error {
 	args := append(slices.Clone(w.wrap), w.opts.Programs.path(towlineProgram), "agent", "run", "-config", w.path("agent", "agent.hcl"))
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = w.path("agent"), append(w.environ(), w.cloud.environ()...)
+	cmd.Dir, cmd.Env = w.path("agent"), w.Inside()
 	started, _, err := launch(ctx, "towline agent", cmd, w.path("logs", "agent.log"), false)
 	if err == nil {
 		w.agent = started
 	}
 	return err
+}
+
+// AgentPID is the process of the agent that runs, 0 if none does.
+func (w *World) AgentPID() int {
+	if w.agent == nil {
+		return 0
+	}
+	return w.agent.cmd.Process.Pid
 }
 
 // StopAgent asks the agent to end and waits.

@@ -15,6 +15,13 @@ func Simcloud() (Stage, Options) {
 	return &simcloud{}, Options{Poll: 2 * time.Second, Grace: 6 * time.Second}
 }
 
+// SimcloudWith is [Simcloud] with further flags of the simulated cloud, such as
+// -latency and -rate.
+func SimcloudWith(flags ...string) (Stage, Options) {
+	_, opts := Simcloud()
+	return &simcloud{flags: flags}, opts
+}
+
 // AWS returns the stage with the AWS provider and a mock of AWS. Its rounds are
 // longer: every one of them reads a dozen objects from a slow mock.
 // The repository is in a real S3 server over dir, which the caller stops.

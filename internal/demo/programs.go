@@ -69,6 +69,9 @@ func moduleRoot() (string, error) {
 	}
 }
 
+// Towline is the path of the towline command.
+func (p Programs) Towline() string { return p.path(towlineProgram) }
+
 func (p Programs) path(name string) string { return filepath.Join(p.Dir, name) }
 
 // mirror lays the providers out as a filesystem mirror in dir.

@@ -21,6 +21,8 @@ const (
 type simcloud struct {
 	// latency is how long every request takes.
 	latency time.Duration
+	// flags are further flags of the server.
+	flags []string
 
 	url    string
 	server *process
@@ -30,8 +32,8 @@ type simcloud struct {
 
 func (s *simcloud) start(ctx context.Context, w *World) error {
 	listen := net.JoinHostPort(w.opts.Host, "0")
-	cmd := exec.Command(w.opts.Programs.path(simcloudProgram), "-listen", listen, "-latency", s.latency.String(),
-		"-token", agentToken+"="+environment+"/*", "-token", handToken+"="+environment+"/*")
+	args := []string{"-listen", listen, "-latency", s.latency.String(), "-token", agentToken + "=" + environment + "/*", "-token", handToken + "=" + environment + "/*"}
+	cmd := exec.Command(w.opts.Programs.path(simcloudProgram), append(args, s.flags...)...)
 	cmd.Env = w.environ()
 	var err error
 	if s.server, s.url, err = launch(ctx, "simcloud", cmd, w.path("logs", "simcloud.log"), true); err != nil {

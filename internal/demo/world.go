@@ -186,6 +186,10 @@ func (w *World) environ() []string {
 	return out
 }
 
+// Inside is the environment of programs on the agent's machine: they reach the
+// cloud, and have no key that signs.
+func (w *World) Inside() []string { return append(w.environ(), w.cloud.environ()...) }
+
 // operator is the environment of the people and pipelines outside the network:
 // they have the signing key, and no credential of the cloud.
 func (w *World) operator() []string {
