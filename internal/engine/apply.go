@@ -63,7 +63,9 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	release()
 	e.hook.Ended()
 	a.recordOutputs(diags.HasErrors())
-	return a.state, diags
+	encoded, err := states.EncodeChecks(a.walk.checks.results(plan.Checks))
+	a.state.CheckResults = encoded
+	return a.state, append(diags, tfdiags.FromError("Failed to record the outcome of conditions", err)...)
 }
 
 // countCalls counts the calls that an apply makes, two for a replacement.

@@ -31,7 +31,7 @@ func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Cha
 				return dag.Failed()
 			}
 			o := inst.object
-			diags = inst.mi.checkRules(o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.refs, evalOptions{repeat: inst.repeat, self: inst.value})
+			diags = inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value})
 			return nil, !a.walk.report(diags.WithAddress(inst.name))
 		}}, true
 	}}

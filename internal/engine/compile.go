@@ -213,7 +213,11 @@ func (c *compiler) resolveResource(o *object) {
 	}
 	for _, rule := range decl.Lifecycle.Postconditions {
 		for _, r := range c.ruleRefs(o.mod, rule) {
-			if r.target != o {
+			if r.target == o {
+				continue
+			}
+			o.postRefs = append(o.postRefs, r)
+			if r.Kind != lang.RefSelf {
 				o.refs = append(o.refs, r)
 			}
 		}

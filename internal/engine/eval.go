@@ -305,7 +305,7 @@ func (mi *moduleInst) evalLocal(o *object) tfdiags.Diagnostics {
 }
 
 func (mi *moduleInst) evalOutput(o *object) tfdiags.Diagnostics {
-	diags := mi.checkRules(o.output.Preconditions, "Module output value precondition failed", o.refs, evalOptions{})
+	diags := mi.checkRules(checked{object: o}, o.output.Preconditions, "Module output value precondition failed", o.refs, evalOptions{})
 	if diags.HasErrors() {
 		return diags
 	}

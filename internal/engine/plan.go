@@ -353,6 +353,7 @@ func (p *planner) result() *plans.Plan {
 		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
 	}
 	plan.Outputs = p.outputChanges()
+	plan.Checks = p.walk.checks.results(nil)
 	return plan
 }
 

@@ -77,7 +77,7 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	o := inst.object
 	opts := evalOptions{repeat: inst.repeat}
-	diags := inst.mi.checkRules(o.resource.Lifecycle.Preconditions, "Resource precondition failed", o.refs, opts)
+	diags := inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Preconditions, "Resource precondition failed", o.refs, opts)
 	if diags.HasErrors() {
 		return evaluated{}, diags.WithAddress(inst.name)
 	}
@@ -94,7 +94,7 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 
 func (p *planner) postconditions(inst *instance) tfdiags.Diagnostics {
 	o := inst.object
-	return inst.mi.checkRules(o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.refs, evalOptions{repeat: inst.repeat, self: inst.value}).WithAddress(inst.name)
+	return inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value}).WithAddress(inst.name)
 }
 
 // unchanged takes the last plan's answer where question and circumstances are the same.

@@ -62,6 +62,9 @@ type object struct {
 	// refs are what evaluating the object's own expressions needs. Those of a
 	// variable belong to the calling module.
 	refs []ref
+	// postRefs are what the postconditions of a resource need; those that must be
+	// waited for are among refs as well.
+	postRefs []ref
 	// repeatRefs are what count or for_each needs; resources and calls only.
 	repeatRefs []ref
 	// after are the objects named in depends_on.

@@ -7,8 +7,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -84,15 +86,30 @@ func (mi *moduleInst) validateVariable(o *object, val cty.Value) tfdiags.Diagnos
 		Variables: map[string]cty.Value{"var": cty.ObjectVal(map[string]cty.Value{o.name: val})},
 		Functions: mi.walk.functions,
 	}
+	return mi.evalRules(checked{object: o}, o.variable.Validations, "Invalid value for variable", hclCtx)
+}
+
+// checked is the instance that conditions belong to.
+type checked struct {
+	object *object
+	key    addrs.InstanceKey
+}
+
+// evalRules evaluates conditions and notes their outcomes.
+func (mi *moduleInst) evalRules(of checked, rules []*configs.CheckRule, summary string, hclCtx *hcl.EvalContext) tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
-	for _, rule := range o.variable.Validations {
-		diags = append(diags, checkRule(rule, "Invalid value for variable", hclCtx)...)
+	var outcomes []outcome
+	for _, rule := range rules {
+		result, moreDiags := checkRule(rule, summary, hclCtx)
+		diags = append(diags, moreDiags...)
+		outcomes = append(outcomes, result)
 	}
+	mi.walk.checks.note(of.object, mi, of.key, outcomes)
 	return diags
 }
 
 // checkRules evaluates preconditions or postconditions.
-func (mi *moduleInst) checkRules(rules []*configs.CheckRule, summary string, refs []ref, opts evalOptions) tfdiags.Diagnostics {
+func (mi *moduleInst) checkRules(of checked, rules []*configs.CheckRule, summary string, refs []ref, opts evalOptions) tfdiags.Diagnostics {
 	if len(rules) == 0 {
 		return nil
 	}
@@ -100,9 +117,7 @@ func (mi *moduleInst) checkRules(rules []*configs.CheckRule, summary string, ref
 	if diags.HasErrors() {
 		return diags
 	}
-	for _, rule := range rules {
-		diags = append(diags, checkRule(rule, summary, hclCtx)...)
-	}
+	diags = append(diags, mi.evalRules(of, rules, summary, hclCtx)...)
 	if mi.walk.tolerant {
 		return diags.Warnings()
 	}
@@ -110,26 +125,27 @@ func (mi *moduleInst) checkRules(rules []*configs.CheckRule, summary string, ref
 }
 
 // checkRule reports a rule that does not hold. An unknown condition is left to a later evaluation.
-func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext) tfdiags.Diagnostics {
+func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext) (outcome, tfdiags.Diagnostics) {
 	result, hclDiags := rule.Condition.Value(hclCtx)
 	diags := tfdiags.FromHCL(hclDiags)
 	if hclDiags.HasErrors() {
-		return diags
+		return outcome{status: states.CheckError}, diags
 	}
 	result, _ = result.Unmark()
 	if !result.IsKnown() {
-		return diags
+		return outcome{status: states.CheckUnknown}, diags
 	}
 	result, err := convert.Convert(result, cty.Bool)
 	if err != nil || result.IsNull() {
-		return append(diags, tfdiags.At(rule.Condition.Range(), "Invalid condition result",
+		return outcome{status: states.CheckError}, append(diags, tfdiags.At(rule.Condition.Range(), "Invalid condition result",
 			"The condition must be true or false.")...)
 	}
 	if result.True() {
-		return diags
+		return outcome{status: states.CheckPass}, diags
 	}
-	return append(diags, tfdiags.Diagnostic{
-		Severity: tfdiags.Error, Summary: summary, Detail: ruleMessage(rule, hclCtx),
+	message := ruleMessage(rule, hclCtx)
+	return outcome{states.CheckFail, message}, append(diags, tfdiags.Diagnostic{
+		Severity: tfdiags.Error, Summary: summary, Detail: message,
 		Subject: rule.Condition.Range().Ptr(), Expression: rule.Condition, EvalContext: hclCtx,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -55,6 +56,9 @@ type walk struct {
 	// priorities are the longest remaining paths by object id, see setPriorities.
 	priorities []int
 
+	// checks are the outcomes of conditions.
+	checks *checkLog
+
 	mu    sync.Mutex
 	diags tfdiags.Diagnostics
 }
@@ -79,6 +83,9 @@ type slot struct {
 	// Resources: gate ends when all instances have ended.
 	instances *instanceSet
 	gate      *dag.Node
+	// ready is instances once all have their nodes, for what does not wait for
+	// the expansion: the variables of module instances made meanwhile.
+	ready atomic.Pointer[instanceSet]
 
 	// Calls: outputGates end when all instances of one output have ended, inside
 	// when everything in all instances of the module has.
@@ -120,7 +127,7 @@ func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.V
 	w := &walk{
 		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: "default",
 		sched:     dag.New(runtime.GOMAXPROCS(0)),
-		providers: map[*object]*providerRun{},
+		providers: map[*object]*providerRun{}, checks: newCheckLog(prog),
 	}
 	return w
 }
@@ -321,10 +328,11 @@ func (mi *moduleInst) waitAfter(node *dag.Node, after []ref) {
 // single returns the one instance that a reference means, if the expression says
 // which and the instance exists.
 func (s *slot) single(r ref, repeat repetition) *instance {
-	if r.Key == 0 || s.instances == nil {
+	set := s.ready.Load()
+	if r.Key == 0 || set == nil {
 		return nil
 	}
-	return s.instances.byKey[r.instanceKey(repeat)]
+	return set.byKey[r.instanceKey(repeat)]
 }
 
 // expandResource finds a resource's instances and adds their nodes.
@@ -351,6 +359,8 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 		inst.node.SetStep(w.op.instance(inst))
 		nodes = append(nodes, inst.node)
 	}
+	s.ready.Store(set)
+	w.checks.expand(o, mi, keys)
 	w.op.expanded(mi, o, set)
 	w.sched.DependAll(s.gate, nodes)
 	w.sched.Release(nodes...)

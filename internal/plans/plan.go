@@ -143,6 +143,8 @@ type Plan struct {
 	// (Before) to real object (After), in the same order.
 	Drift   []*Change
 	Outputs []*OutputChange
+	// Checks are the outcomes of conditions, ordered by address.
+	Checks []states.CheckResult
 	// Relevant are the attributes that contributed to the changes: drift elsewhere
 	// explains nothing in the plan. Filled only if there is drift.
 	Relevant []RelevantAttribute

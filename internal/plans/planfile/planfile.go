@@ -62,6 +62,13 @@ type file struct {
 	Prior        json.RawMessage     `json:"prior_state"`
 	Targets      []string            `json:"targets,omitempty"`
 	ForceReplace []string            `json:"force_replace,omitempty"`
+	Relevant     []relevant          `json:"relevant,omitempty"`
+	Checks       json.RawMessage     `json:"checks,omitempty"`
+}
+
+type relevant struct {
+	Resource string          `json:"resource"`
+	Path     json.RawMessage `json:"path"`
 }
 
 type variable struct {
@@ -167,6 +174,12 @@ func encode(saved Saved) ([]byte, error) {
 	for _, a := range p.ForceReplace {
 		out.ForceReplace = append(out.ForceReplace, a.String())
 	}
+	for _, r := range p.Relevant {
+		out.Relevant = append(out.Relevant, relevant{r.Resource, e.paths([]cty.Path{r.Path})})
+	}
+	checks, err := states.EncodeChecks(p.Checks)
+	e.fail(err)
+	out.Checks = checks
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -201,6 +214,14 @@ func decode(data []byte) (Saved, error) {
 	for _, text := range in.ForceReplace {
 		p.ForceReplace = append(p.ForceReplace, d.addr(text))
 	}
+	for _, r := range in.Relevant {
+		for _, path := range d.decodePaths(r.Path) {
+			p.Relevant = append(p.Relevant, plans.RelevantAttribute{Resource: r.Resource, Path: path})
+		}
+	}
+	checks, err := states.DecodeChecks(in.Checks)
+	d.fail(err)
+	p.Checks = checks
 	return Saved{Plan: p, ConfigDigest: in.ConfigDigest, Lineage: in.Lineage, Serial: in.Serial}, d.err
 }
 

@@ -65,6 +65,7 @@ type planDoc struct {
 	PriorState         *stateDoc            `json:"prior_state,omitempty"`
 	Configuration      configuration        `json:"configuration"`
 	RelevantAttributes []relevantAttribute  `json:"relevant_attributes,omitempty"`
+	Checks             []checkDoc           `json:"checks,omitempty"`
 	Timestamp          string               `json:"timestamp"`
 	Applyable          bool                 `json:"applyable"`
 	Complete           bool                 `json:"complete"`
@@ -81,6 +82,7 @@ func Plan(plan *plans.Plan, config *configs.Config, schemas Schemas) ([]byte, er
 	doc := planDoc{
 		FormatVersion: planFormat, TerraformVersion: states.TerraformVersion,
 		Timestamp: plan.Created.UTC().Format(time.RFC3339), Applyable: plan.Applyable(), Complete: plan.Complete && !plan.Errored, Errored: plan.Errored,
+		Checks:             checks(plan.Checks),
 		RelevantAttributes: relevantAttributes(relevance.Attributes(plan, config, schemas.block)),
 	}
 	for _, step := range []func() error{

@@ -1,6 +1,7 @@
 package planjson_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/towline/terraform-provider-towline/internal/plans/oracletest"
@@ -125,6 +126,79 @@ output "nothing" { value = 1 }
 output "const" { value = [1] }
 `
 
+const conditions = `
+variable "v" {
+  default = "a"
+  validation {
+    condition     = length(var.v) > 0
+    error_message = "no"
+  }
+}
+resource "terraform_data" "a" {
+  for_each = toset(["x", "y"])
+  input    = each.key
+  lifecycle {
+    precondition {
+      condition     = each.key != ""
+      error_message = "no"
+    }
+    postcondition {
+      condition     = self.id CONDITION "q"
+      error_message = "not for ${each.key}"
+    }
+  }
+}
+module "m" {
+  source = "./m"
+  count  = 2
+  v      = terraform_data.a["x"].id
+}
+output "o" {
+  value = 1
+  precondition {
+    condition     = terraform_data.a["x"].output == "x"
+    error_message = "no"
+  }
+}
+`
+
+const noInstances = `
+resource "terraform_data" "z" {
+  count = 0
+  lifecycle {
+    precondition {
+      condition     = terraform_data.a["x"].id != ""
+      error_message = "no"
+    }
+  }
+}
+`
+
+const conditionsChild = `
+variable "v" {
+  validation {
+    condition     = var.v != "q"
+    error_message = "no"
+  }
+}
+output "o" {
+  value = var.v
+  precondition {
+    condition     = var.v != "q"
+    error_message = "no"
+  }
+}
+`
+
+// holding is conditions in which the postcondition holds, or not.
+func holding(holds bool) step {
+	config := strings.ReplaceAll(conditions, "CONDITION", "==")
+	if holds {
+		config = strings.ReplaceAll(conditions, "CONDITION", "!=") + noInstances
+	}
+	return step{config: config, files: map[string]string{"m/m.tf": conditionsChild}, errored: !holds}
+}
+
 // TestAsTerraform plans and applies with the terraform binary and compares every document wholly.
 func TestAsTerraform(t *testing.T) {
 	t.Parallel()
@@ -132,6 +206,7 @@ func TestAsTerraform(t *testing.T) {
 	tests := map[string][]step{
 		"empty":            {{config: ""}, {config: "locals {\n  a = 1\n}\n"}},
 		"everything":       {{config: many, files: files}, {config: many, files: files}, {config: changed, files: files}, {config: changed, files: files}, {config: changed, files: files, args: []string{"-destroy"}, opts: destroy()}, {config: changed, files: files}},
+		"conditions":       {holding(true), holding(true), holding(false)},
 		"outputs only":     {{config: "output \"a\" {\n  value = \"x\"\n}"}, {config: "output \"a\" {\n  value = [1]\n}\noutput \"b\" {\n  value = sensitive(\"x\")\n  sensitive = true\n}"}, {config: "output \"b\" {\n  value = \"x\"\n}"}, {config: ""}},
 		"replace":          {{config: "resource \"terraform_data\" \"a\" {}\n"}, {config: "resource \"terraform_data\" \"a\" {}\n", args: []string{"-replace=terraform_data.a"}, opts: replace(t, "terraform_data.a")}},
 		"target":           {{config: "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n  input = terraform_data.a.id\n}\noutput \"o\" {\n  value = terraform_data.b.id\n}", args: []string{"-target=terraform_data.a"}, opts: target(t, "terraform_data.a")}},

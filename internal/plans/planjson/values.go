@@ -51,9 +51,10 @@ type resource struct {
 }
 
 type stateDoc struct {
-	FormatVersion    string  `json:"format_version"`
-	TerraformVersion string  `json:"terraform_version,omitempty"`
-	Values           *values `json:"values,omitempty"`
+	FormatVersion    string     `json:"format_version"`
+	TerraformVersion string     `json:"terraform_version,omitempty"`
+	Values           *values    `json:"values,omitempty"`
+	Checks           []checkDoc `json:"checks,omitempty"`
 }
 
 func modeName(mode addrs.ResourceMode) string {
@@ -181,6 +182,7 @@ func (e *encoder) priorState(plan *plans.Plan, config *configs.Config) (*stateDo
 		return nil, nil
 	}
 	state := *plan.Prior
+	state.CheckResults = nil // the plan has its own
 	state.TerraformVersion = states.TerraformVersion
 	state.Outputs = maps.Clone(state.Outputs)
 	if state.Outputs == nil {
@@ -216,6 +218,12 @@ func (e *encoder) state(state *states.State) (*stateDoc, error) {
 		return doc, nil
 	}
 	doc.TerraformVersion = state.TerraformVersion
+	results, err := states.DecodeChecks(state.CheckResults)
+	if err != nil {
+		return nil, err
+	}
+	states.SortChecks(results)
+	doc.Checks = checks(results)
 	doc.Values = &values{Outputs: map[string]outputValue{}}
 	for name, o := range state.Outputs {
 		encoded, err := output(o.Value, o.Sensitive)

@@ -38,6 +38,9 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 	for _, module := range moduleInstances(plan) {
 		f.outputRefs(module)
 	}
+	if !plan.Errored { // otherwise they may never have been reached
+		f.withoutResources(config, nil)
+	}
 	for _, o := range plan.Outputs {
 		if decl := config.Module.Outputs[o.Name]; decl != nil && o.Action != plans.NoOp {
 			f.exprRefs(nil, decl.Expr)
@@ -70,6 +73,30 @@ func moduleInstances(plan *plans.Plan) []addrs.ModuleInstance {
 		}
 	}
 	return out
+}
+
+// withoutResources follows the outputs of modules that hold no resources, of
+// which the plan knows no instances.
+func (f *finder) withoutResources(config *configs.Config, path addrs.ModuleInstance) {
+	for name, child := range config.Children {
+		inside := path.Child(name, addrs.NoKey)
+		if !holdsResources(child) {
+			f.outputRefs(inside)
+		}
+		f.withoutResources(child, inside)
+	}
+}
+
+func holdsResources(config *configs.Config) bool {
+	if len(config.Module.Resources) > 0 {
+		return true
+	}
+	for _, child := range config.Children {
+		if holdsResources(child) {
+			return true
+		}
+	}
+	return false
 }
 
 // outputRefs follows all outputs of a module instance.
