@@ -199,6 +199,6 @@ func (s *settler) readsByArguments(ctx context.Context, run *providerRun, addr a
 // openQuestion asks a person what became of a create.
 func openQuestion(intent journal.Intent) tfdiags.Diagnostics {
 	return tfdiags.New(tfdiags.Error, "Create with unknown outcome",
-		fmt.Sprintf("The creation of %[1]s was begun at %[2]s, but the process died before the answer came, and the provider cannot look the object up. To keep it from being created twice, nothing is done with it. Look whether it exists; then run \"towline import %[1]s ID\" if it does, or \"towline settle -absent %[1]s\" if it does not.",
+		fmt.Sprintf("The creation of %[1]s was begun at %[2]s, but the process died before the answer came, and the provider cannot look the object up. To keep it from being created twice, nothing is done with it. Look whether it exists. If it does, run \"towline import %[1]s ID\"; if not, \"towline settle -absent %[1]s\". On an agent's machine, \"towline agent settle\" takes the same answers.",
 			intent.Address, intent.Time.Format("2006-01-02 15:04:05 MST")))
 }

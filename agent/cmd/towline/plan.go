@@ -83,6 +83,16 @@ type session struct {
 // openSession opens the workspace and the state, and settles what an earlier
 // process left without an answer.
 func (a *app) openSession(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
+	s, ok := a.openUnsettled(in, operation)
+	if ok && !s.settle(ctx) {
+		s.close()
+		return nil, false
+	}
+	return s, ok
+}
+
+// openUnsettled opens the workspace and the state as they are.
+func (a *app) openUnsettled(in *inputFlags, operation string) (*session, bool) {
 	w, diags := a.openWorkspace(newProgress(a), in.parallelism)
 	if a.show(diags) {
 		return nil, false
@@ -94,10 +104,6 @@ func (a *app) openSession(ctx context.Context, in *inputFlags, operation string)
 	}
 	s.state, diags = workdir.OpenState(in.state, operation)
 	if a.show(diags) {
-		s.close()
-		return nil, false
-	}
-	if !s.settle(ctx) {
 		s.close()
 		return nil, false
 	}
@@ -120,14 +126,11 @@ func (s *session) settle(ctx context.Context) bool {
 	}
 	s.app.printf("An earlier run ended in the middle of %d changes; finding out what became of them...\n", len(s.state.Open))
 	state, open, diags := s.engine.Settle(ctx, s.config, s.state.State, s.state.Open, engine.PlanOptions{Variables: s.variables})
-	if s.app.show(diags) || len(open) > 0 {
-		return false
-	}
-	if err := s.state.Settle(state, nil); err != nil {
+	if err := s.state.Settle(state, open); err != nil {
 		s.app.fail("Failed to save state", err)
 		return false
 	}
-	return true
+	return !s.app.show(diags) && len(open) == 0
 }
 
 // plan makes a plan and shows it.
