@@ -2,16 +2,20 @@ package planjson_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/plans/oracletest"
+	"github.com/towline/terraform-provider-towline/internal/plans/planfile"
 	"github.com/towline/terraform-provider-towline/internal/plans/planjson"
 )
 
@@ -44,6 +48,7 @@ func run(t *testing.T, b *oracletest.Bench, steps []step) {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		compare(t, i, b.Terraform("show", "-json", "plan.bin"), got)
+		compareKept(t, planned, got)
 		if s.errored {
 			continue
 		}
@@ -52,6 +57,29 @@ func run(t *testing.T, b *oracletest.Bench, steps []step) {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		compare(t, i, b.Terraform("show", "-json"), got)
+	}
+}
+
+// compareKept writes the plan to a file, and compares the document of what is read.
+func compareKept(t *testing.T, planned oracletest.Planned, want []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan")
+	if err := planfile.Write(path, planfile.Saved{Plan: planned.Plan}); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := planfile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(planned.Plan.Relevant, saved.Plan.Relevant, cmp.Comparer(cty.Path.Equals), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("relevant attributes differ (-kept +read):\n%s", diff)
+	}
+	got, err := planjson.Plan(saved.Plan, planned.Config, planned.Schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the document of a plan that was kept differs (-kept +read):\n%s", diff)
 	}
 }
 
