@@ -341,6 +341,7 @@ func (p *planner) setPending(inst *instance, change *plans.Change) {
 
 // result puts the plan together once the walk has ended.
 func (p *planner) result() *plans.Plan {
+	p.engine.forgetMemos(p.changes)
 	slices.SortFunc(p.changes, plans.CompareChanges)
 	slices.SortFunc(p.drift, plans.CompareChanges)
 	variables := make(map[string]plans.Variable, len(p.opts.Variables))
@@ -356,6 +357,27 @@ func (p *planner) result() *plans.Plan {
 	plan.Checks = p.walk.checks.results(nil)
 	return plan
 }
+
+// forgetMemos drops what is remembered of instances that are no more, once they
+// outnumber those that are.
+func (e *Engine) forgetMemos(changes []*plans.Change) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.memo) <= 2*len(changes)+minMemos {
+		return
+	}
+	kept := make(map[string]*planMemo, len(changes))
+	for _, c := range changes {
+		name := c.Addr.String()
+		if memo := e.memo[name]; memo != nil {
+			kept[name] = memo
+		}
+	}
+	e.memo = kept
+}
+
+// minMemos is a number of memos that is not worth looking after.
+const minMemos = 1000
 
 // outputChanges compares root outputs with the recorded ones.
 func (p *planner) outputChanges() []*plans.OutputChange {
