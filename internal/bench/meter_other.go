@@ -1,0 +1,6 @@
+//go:build unix && !darwin
+
+package bench
+
+// maxrssUnit is what the system counts peak memory in, in bytes.
+const maxrssUnit = 1024

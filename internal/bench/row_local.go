@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+)
+
+// local is row 1: what the core alone costs, without any provider process.
+func (b *bench) local(ctx context.Context) ([]Figure, error) {
+	n := b.size(5000)
+	f, err := b.shapeFolder(ctx, layers, n)
+	if err != nil {
+		return nil, err
+	}
+	first, err := f.plans(ctx, planChanges)
+	if err != nil {
+		return nil, err
+	}
+	objects := layers.expected(n)
+	work := fmt.Sprintf("%d in layers, ", objects)
+	figures := []Figure{first.wall(work+"first plan", Faster(15)), first.peak(work+"first plan", Share(0.5))}
+	if _, err := f.fresh(objects, f.towline(planEmpty, applyArgs()...))(ctx); err != nil {
+		return figures, err
+	}
+	again, err := f.plans(ctx, planEmpty)
+	if err != nil {
+		return figures, err
+	}
+	figures = append(figures, again.wall(work+"no-op plan", Faster(15)), again.peak(work+"no-op plan", Share(0.5)))
+	applies, err := b.applies(ctx)
+	return append(figures, applies...), err
+}
+
+// applies measures applies from nothing. Those of terraform grow with the square,
+// so the size of the target takes it minutes and is measured once, if asked for.
+func (b *bench) applies(ctx context.Context) ([]Figure, error) {
+	sizes := []struct {
+		n      int
+		target Target
+	}{{b.size(1000), Target{}}}
+	if b.opts.Full {
+		sizes = append(sizes, struct {
+			n      int
+			target Target
+		}{b.size(5000), Faster(100)})
+	}
+	var figures []Figure
+	for _, size := range sizes {
+		f, err := b.shapeFolder(ctx, layers, size.n)
+		if err != nil {
+			return figures, err
+		}
+		objects := layers.expected(size.n)
+		p, err := b.inTurn(ctx, f.fresh(objects, f.terraform(planEmpty, applyArgs()...)), f.fresh(objects, f.towline(planEmpty, applyArgs()...)))
+		if err != nil {
+			return figures, err
+		}
+		work := fmt.Sprintf("%d in layers, apply", objects)
+		figures = append(figures, p.wall(work, size.target), p.peak(work, Share(0.5)))
+	}
+	return figures, nil
+}
+
+// shapeFolder makes a folder with n instances in a shape.
+func (b *bench) shapeFolder(ctx context.Context, s shape, n int) (*folder, error) {
+	w, err := b.plain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.folder(ctx, w, fmt.Sprintf("%s-%d", s.name, n), s.source(n))
+	if err != nil {
+		return nil, err
+	}
+	return f, f.forget()
+}
+
+// shaped is row 2: shapes whose cost grows with the square in terraform.
+func (b *bench) shaped(ctx context.Context) ([]Figure, error) {
+	var figures []Figure
+	for _, work := range []struct {
+		shape  shape
+		n      int
+		target Target
+	}{{correlated, b.size(2000), Faster(50)}, {chained, b.size(1000), Faster(20)}} {
+		f, err := b.shapeFolder(ctx, work.shape, work.n)
+		if err != nil {
+			return figures, err
+		}
+		p, err := f.plans(ctx, planChanges)
+		if err != nil {
+			return figures, err
+		}
+		name := fmt.Sprintf("%d in %s, first plan", work.shape.expected(work.n), work.shape.name)
+		figures = append(figures, p.wall(name, work.target), p.peak(name, Target{}))
+	}
+	return figures, nil
+}
