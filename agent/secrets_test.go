@@ -64,7 +64,10 @@ func startMoto(t *testing.T) aws.Config {
 }
 
 // TestJoinTokenFromAWS enrols agents whose token is in an SSM parameter, a
-// Secrets Manager secret, or nowhere.
+// Secrets Manager secret, or nowhere. It sets the process's environment and so is
+// not parallel.
+//
+//nolint:paralleltest // see above
 func TestJoinTokenFromAWS(t *testing.T) {
 	config := startMoto(t)
 	tests := map[string]struct {
@@ -83,7 +86,7 @@ func TestJoinTokenFromAWS(t *testing.T) {
 		"parameter that is not there": {agent.JoinToken{SSMParameter: "/towline/nothing"}, func(context.Context, string) error { return nil }, control.OutcomeFailed},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // see above
 			w := newWorld(t)
 			if err := test.keep(t.Context(), base64.StdEncoding.EncodeToString(w.token.Seed())); err != nil {
 				t.Fatal(err)

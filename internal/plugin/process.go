@@ -88,7 +88,7 @@ func startProcess(ctx context.Context, exe install.Executable, log *slog.Logger)
 		return p, nil
 	case <-ctx.Done():
 		go func() {
-			<-connected
+			<-connected //nolint:errcheck // nobody waits for the answer any more
 			p.end()
 		}()
 		return nil, ctx.Err()
