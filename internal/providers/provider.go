@@ -135,8 +135,8 @@ type ApplyResourceChangeResponse struct {
 	LegacyTypeSystem bool
 	// Unanswered tells that the request went out and no answer came: the change may
 	// have been made, in whole or in part, or not. There are errors too.
-	Unanswered bool
-	Diagnostics      tfdiags.Diagnostics
+	Unanswered  bool
+	Diagnostics tfdiags.Diagnostics
 }
 
 // ImportResourceStateRequest asks for the object that a provider knows by an id.
