@@ -93,9 +93,10 @@ func (s *Store) Stat(ctx context.Context, key string) (objstore.Info, error) {
 	return objstore.Info{Key: key, Size: info.Size(), Version: version, Modified: info.ModTime().UTC()}, nil
 }
 
-// open opens an object for reading; a folder is no object.
+// open opens an object for reading; only a regular file is one. Opening must not
+// wait, as it would for somebody to write into a named pipe.
 func (s *Store) open(key string) (*os.File, fs.FileInfo, error) {
-	file, err := s.root.Open(filepath.FromSlash(key))
+	file, err := s.root.OpenFile(filepath.FromSlash(key), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}

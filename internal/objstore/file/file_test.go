@@ -1,8 +1,10 @@
 package file_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -102,4 +104,20 @@ func openStore(t *testing.T, dir string) *file.Store {
 		t.Fatal(err)
 	}
 	return store
+}
+
+// A named pipe has no end, and opening one waits for a writer.
+func TestPipeIsNoObject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := openStore(t, dir)
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Get(t.Context(), "pipe", 10); !errors.Is(err, objstore.ErrNotExist) {
+		t.Errorf("Get: %v", err)
+	}
+	if _, err := store.Stat(t.Context(), "pipe"); !errors.Is(err, objstore.ErrNotExist) {
+		t.Errorf("Stat: %v", err)
+	}
 }
