@@ -46,6 +46,9 @@ type Module struct {
 	ModuleCalls     map[string]*ModuleCall
 	// Resources holds managed resources and data sources.
 	Resources map[addrs.Resource]*Resource
+	// Moved and Removed are in the order of files and blocks.
+	Moved   []*Moved
+	Removed []*Removed
 }
 
 // VersionConstraint is a constraint on Terraform's version, as text.

@@ -74,6 +74,22 @@ func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 		r, diags := decodeResource(block, mode)
 		return declare(diags, m.Resources, r.Addr, r, func(r *Resource) hcl.Range { return r.Range }, block.Type)
 	default:
+		return m.addRefactoring(block)
+	}
+}
+
+// addRefactoring adds a block that speaks of recorded objects.
+func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
+	switch block.Type {
+	case "moved":
+		moved, diags := decodeMoved(block)
+		m.Moved = append(m.Moved, moved)
+		return diags
+	case "removed":
+		removed, diags := decodeRemoved(block)
+		m.Removed = append(m.Removed, removed)
+		return diags
+	default:
 		return notYet(block.DefRange, "A "+block.Type+" block")
 	}
 }

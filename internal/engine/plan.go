@@ -55,6 +55,8 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	diags = append(diags, checkVariables(config, opts.Variables)...)
 	p := e.newPlanner(prog, prior, opts)
 	diags = append(diags, p.selectTargets()...)
+	diags = append(diags, p.untargetedMoves()...)
+	diags = append(diags, p.relocation.diags...)
 	if diags.HasErrors() {
 		return e.failedPlan(prior, opts), diags
 	}
@@ -63,6 +65,10 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	e.hook.Expect(len(p.reads))
 	diags = append(diags, p.walk.run(ctx)...)
 	e.hook.Ended()
+	diags = append(diags, p.relocation.blockedWarning()...)
+	if moreDiags := p.staleMoves(); moreDiags.HasErrors() {
+		return e.failedPlan(prior, opts), append(diags, moreDiags...)
+	}
 	plan := p.result()
 	plan.Errored = diags.HasErrors()
 	if len(plan.Drift) > 0 {
@@ -108,8 +114,8 @@ type planner struct {
 	opts   PlanOptions
 	prior  *states.State
 	forced map[string]bool
-	// moved holds the recorded address of instances whose address changed.
-	moved map[string]addrs.ResourceInstance
+	// relocation is what became of recorded addresses; prior is its state.
+	relocation relocation
 	reads map[*states.Instance]*objectRead
 	// byCall finds the recorded resources below a module call, see indexModules.
 	byCall map[string][]recordedBelow
@@ -132,7 +138,8 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{},
 		reads: map[*states.Instance]*objectRead{},
 	}
-	p.prior, p.moved = implicitMoves(prog, prior)
+	p.relocation = relocate(prog, prior)
+	p.prior = p.relocation.state
 	p.refreshed = p.prior.Copy()
 	for _, addr := range opts.ForceReplace {
 		p.forced[addr.String()] = true
@@ -189,8 +196,8 @@ func (p *planner) addRecorded() {
 			switch {
 			case p.opts.Mode == plans.DestroyMode:
 				release = append(release, p.addDelete(addr, r, inst, o, plans.ReasonNone))
-			case o == nil:
-				release = append(release, p.addDelete(addr, r, inst, nil, plans.DeleteBecauseNoResource))
+			case o == nil && p.opts.Mode == plans.NormalMode:
+				release = append(release, p.addDelete(addr, r, inst, nil, p.lostBecause(addr)))
 			}
 		}
 		if o != nil {
@@ -342,6 +349,7 @@ func (p *planner) setPending(inst *instance, change *plans.Change) {
 // result puts the plan together once the walk has ended.
 func (p *planner) result() *plans.Plan {
 	p.engine.forgetMemos(p.changes)
+	p.noteMoves()
 	slices.SortFunc(p.changes, plans.CompareChanges)
 	slices.SortFunc(p.drift, plans.CompareChanges)
 	variables := make(map[string]plans.Variable, len(p.opts.Variables))

@@ -256,36 +256,6 @@ func (p *planner) planDelete(addr addrs.ResourceInstance, read *objectRead, reas
 	})
 }
 
-// implicitMoves renames recorded instances where count was added to or removed
-// from a resource: the object without a key becomes number 0 and the reverse.
-func implicitMoves(prog *program, prior *states.State) (*states.State, map[string]addrs.ResourceInstance) {
-	moved := map[string]addrs.ResourceInstance{}
-	out := prior
-	for _, r := range prior.Resources() {
-		o := prog.find(r)
-		if o == nil || r.Addr.Mode != addrs.Managed || len(r.Instances) != 1 {
-			continue
-		}
-		from, to := addrs.NoKey, addrs.IntKey(0)
-		if o.resource.Count == nil {
-			from, to = to, from
-		}
-		inst := r.Instances[from]
-		if inst == nil || inst.Current == nil || o.resource.ForEach != nil {
-			continue
-		}
-		if len(moved) == 0 {
-			out = prior.Copy()
-		}
-		source := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: from}
-		target := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: to}
-		out.SetObject(target, r.Provider, inst.Current)
-		out.SetObject(source, r.Provider, nil)
-		moved[target.String()] = source
-	}
-	return out, moved
-}
-
 // find returns the object that declares a recorded resource, or nil.
 func (p *program) find(r *states.Resource) *object {
 	m := p.root

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -22,6 +23,8 @@ type objectRead struct {
 	run    *providerRun
 	addr   addrs.ResourceInstance
 	schema *providers.ResourceSchema
+	// declared is the resource's declaration, or nil.
+	declared *object
 	// deposed is the key of a deposed object, or "".
 	deposed string
 	// was is the record, now the record of what was read: the same pointer if
@@ -44,7 +47,7 @@ func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst 
 		return nil
 	}
 	run, diags, release := p.providerFor(r, o)
-	read := &objectRead{run: run, addr: addr, was: inst.Current}
+	read := &objectRead{run: run, addr: addr, declared: o, was: inst.Current}
 	p.reads[inst] = read
 	read.node = p.walk.sched.Hold(p.readPriority(addr, o), func() string { return "read of " + addr.String() }, dag.Step{})
 	if p.walk.report(diags) {
@@ -122,11 +125,40 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 	defer p.engine.hook.Refreshed(read.addr)
 	read.now, moreDiags = readObject(ctx, read.run.client, read.addr, schema, read.was, prior)
 	diags = append(diags, moreDiags...)
-	if diags.HasErrors() || read.now == read.was {
+	if diags.HasErrors() {
 		return diags
 	}
-	p.noteDrift(read, prior.Value)
+	if read.now != read.was {
+		p.noteDrift(read, prior.Value)
+	}
+	p.noteDependencies(read)
 	return diags
+}
+
+// noteDependencies adds what the declaration needs now to the recorded
+// dependencies: until the object is changed, it has to go before either.
+func (p *planner) noteDependencies(read *objectRead) {
+	if read.declared == nil || read.now == nil {
+		return
+	}
+	configured := p.walk.prog.dependencies(read.declared)
+	if equalStrings(read.now.Dependencies, configured) {
+		return
+	}
+	merged := mergeNames(read.now.Dependencies, configured)
+	if len(merged) == len(read.now.Dependencies) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refreshed.SetObject(read.addr, read.run.object.providerAddr, withMeta(read.now, merged, read.now.CreateBeforeDestroy))
+}
+
+// mergeNames joins two sorted lists without duplicates.
+func mergeNames(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // noteDrift records what was read and that it differs from the record.
@@ -153,9 +185,13 @@ func (p *planner) noteDrift(read *objectRead, before cty.Value) {
 	}
 }
 
+// previousAddr is the address that a change names as the recorded one.
 func (p *planner) previousAddr(addr addrs.ResourceInstance) addrs.ResourceInstance {
-	if len(p.moved) > 0 {
-		if prev, ok := p.moved[addr.String()]; ok {
+	if p.opts.Mode == plans.DestroyMode {
+		return addr // everything goes, wherever it is recorded
+	}
+	if len(p.relocation.previous) > 0 {
+		if prev, ok := p.relocation.previous[addr.String()]; ok {
 			return prev
 		}
 	}

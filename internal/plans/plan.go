@@ -45,6 +45,7 @@ const (
 	DeleteBecauseWrongRepetition Reason = "delete_because_wrong_repetition"
 	DeleteBecauseCountIndex      Reason = "delete_because_count_index"
 	DeleteBecauseEachKey         Reason = "delete_because_each_key"
+	DeleteBecauseNoMoveTarget    Reason = "delete_because_no_move_target"
 	ReadBecauseConfigUnknown     Reason = "read_because_config_unknown"
 	ReadBecauseDependencyPending Reason = "read_because_dependency_pending"
 )
@@ -90,6 +91,9 @@ type Change struct {
 	CreateBeforeDestroy bool
 	Dependencies        []string
 }
+
+// Moved tells whether the object is recorded at another address.
+func (c *Change) Moved() bool { return !c.PrevAddr.Equal(c.Addr) }
 
 // Overrides are deviations from the configuration of one instance.
 type Overrides struct {
@@ -164,10 +168,11 @@ func (p *Plan) Applyable() bool {
 		return false
 	}
 	if p.Mode == RefreshOnlyMode {
-		return len(p.Drift) > 0 || p.outputsChange()
+		changed := func(c *Change) bool { return c.Action != NoOp }
+		return slices.ContainsFunc(p.Drift, changed) || p.outputsChange() || p.dependenciesChange()
 	}
 	for _, c := range p.Changes {
-		if c.Action != NoOp {
+		if c.Action != NoOp || c.Moved() {
 			return true
 		}
 	}
@@ -181,6 +186,16 @@ func (p *Plan) outputsChange() bool {
 		}
 	}
 	return false
+}
+
+// dependenciesChange tells whether any recorded object depends on other resources now.
+func (p *Plan) dependenciesChange() bool {
+	changed := false
+	p.Prior.Each(func(addr addrs.ResourceInstance, _ *states.Resource, inst *states.Instance) {
+		was := p.Previous.Object(addr)
+		changed = changed || (was != nil && inst.Current != nil && !slices.Equal(was.Dependencies, inst.Current.Dependencies))
+	})
+	return changed
 }
 
 // Counts are the numbers of a plan's summary line.

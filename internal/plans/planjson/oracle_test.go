@@ -120,11 +120,17 @@ func replace(t *testing.T, text string) engine.PlanOptions {
 	return engine.PlanOptions{ForceReplace: []addrs.ResourceInstance{addr}}
 }
 
-func target(t *testing.T, text string) engine.PlanOptions {
+func target(t *testing.T, text string) engine.PlanOptions { return targets(t, text) }
+
+func targets(t *testing.T, texts ...string) engine.PlanOptions {
 	t.Helper()
-	addr, diags := addrs.ParseTarget(text)
-	if diags.HasErrors() {
-		t.Fatal(diags.Err())
+	var opts engine.PlanOptions
+	for _, text := range texts {
+		addr, diags := addrs.ParseTarget(text)
+		if diags.HasErrors() {
+			t.Fatal(diags.Err())
+		}
+		opts.Targets = append(opts.Targets, addr)
 	}
-	return engine.PlanOptions{Targets: []addrs.Target{addr}}
+	return opts
 }

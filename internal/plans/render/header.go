@@ -78,6 +78,8 @@ func headerNotes(c *plans.Change) []string {
 		notes = append(notes, fmt.Sprintf("(because %s is not in configuration)", c.Addr.Resource))
 	case plans.DeleteBecauseNoModule:
 		notes = append(notes, fmt.Sprintf("(because %s is not in configuration)", c.Addr.Module))
+	case plans.DeleteBecauseNoMoveTarget:
+		notes = append(notes, fmt.Sprintf("(because %s was moved to %s, which is not in configuration)", c.PrevAddr, c.Addr))
 	case plans.DeleteBecauseWrongRepetition:
 		notes = append(notes, "(because resource "+repetition(c)+")")
 	case plans.DeleteBecauseCountIndex:
