@@ -23,8 +23,8 @@ func TestKilledInTheFirstApply(t *testing.T) {
 	for name, kill := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, &simcloud{latency: 150 * time.Millisecond}, nil)
-			for _, present := range []int{3, 11, 19} {
+			s := newScene(t, &simcloud{latency: 300 * time.Millisecond}, nil)
+			for _, present := range []int{3, 9, 15} {
 				s.start()
 				s.untilObjects(present)
 				kill(s)
