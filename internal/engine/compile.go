@@ -222,9 +222,7 @@ func (c *compiler) resolveResource(o *object) {
 			}
 		}
 	}
-	for _, expr := range decl.Lifecycle.ReplaceTriggeredBy {
-		o.refs = append(o.refs, c.exprRefs(o.mod, expr)...)
-	}
+	c.resolveLifecycle(o)
 }
 
 // resourceProvider finds or implies the provider configuration of a resource.

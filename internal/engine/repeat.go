@@ -76,7 +76,7 @@ func (mi *moduleInst) countKeys(expr hcl.Expression, refs []ref) ([]addrs.Instan
 	}
 	val, err := convert.Convert(val, cty.Number)
 	if err != nil {
-		return bad(fmt.Sprintf("The given count is unsuitable: %s.", err))
+		return nil, repeatCount, nil, tfdiags.At(expr.Range(), "Incorrect value type", fmt.Sprintf("The given count is unsuitable: %s.", err))
 	}
 	n, accuracy := val.AsBigFloat().Int64()
 	if !val.AsBigFloat().IsInt() || accuracy != 0 || n < 0 {
@@ -93,8 +93,11 @@ func (mi *moduleInst) countKeys(expr hcl.Expression, refs []ref) ([]addrs.Instan
 }
 
 func (mi *moduleInst) eachKeys(expr hcl.Expression, refs []ref) ([]addrs.InstanceKey, repeatMode, func(int) repetition, tfdiags.Diagnostics) {
+	refuse := func(summary, detail string) ([]addrs.InstanceKey, repeatMode, func(int) repetition, tfdiags.Diagnostics) {
+		return nil, repeatEach, nil, tfdiags.At(expr.Range(), summary, detail)
+	}
 	bad := func(detail string) ([]addrs.InstanceKey, repeatMode, func(int) repetition, tfdiags.Diagnostics) {
-		return nil, repeatEach, nil, tfdiags.At(expr.Range(), "Invalid for_each argument", detail)
+		return refuse("Invalid for_each argument", detail)
 	}
 	val, diags := mi.eval(expr, refs, evalOptions{})
 	if diags.HasErrors() {
@@ -117,6 +120,8 @@ func (mi *moduleInst) eachKeys(expr hcl.Expression, refs []ref) ([]addrs.Instanc
 	switch {
 	case ty.IsMapType(), ty.IsObjectType():
 	case ty.IsSetType() && (ty.ElementType() == cty.String || val.LengthInt() == 0):
+	case ty.IsSetType():
+		return refuse("Invalid for_each set argument", fmt.Sprintf("The given for_each value is %s, and only a set of strings gives every instance a key of its own. Convert the elements with tostring().", ty.FriendlyName()))
 	default:
 		return bad(fmt.Sprintf("The given for_each value is %s. A map or a set of strings is required; use toset() for a list of strings.", ty.FriendlyName()))
 	}
@@ -125,7 +130,7 @@ func (mi *moduleInst) eachKeys(expr hcl.Expression, refs []ref) ([]addrs.Instanc
 	for it := val.ElementIterator(); it.Next(); {
 		k, v := it.Element()
 		if k, _ = k.Unmark(); k.IsNull() {
-			return bad("A set for for_each must not hold a null value.")
+			return refuse("Invalid for_each set argument", "A set for for_each must not hold a null value. Filter it out with an expression such as [for x in LIST : x if x != null].")
 		}
 		keys = append(keys, addrs.StringKey(k.AsString()))
 		values = append(values, v)

@@ -82,7 +82,12 @@ func (a *app) showPlan(ctx context.Context, w *workspace, plan *plans.Plan, asJS
 	if !asJSON {
 		return a.renderPlan(ctx, w.engine, plan)
 	}
-	schemas, err := schemasOf(ctx, w.engine, planProviders(plan))
+	used := planProviders(plan)
+	used[addrs.BuiltInProvider] = true // what the configuration declares is shown, planned or not
+	for p := range w.config.ProviderRequirements() {
+		used[p] = true
+	}
+	schemas, err := schemasOf(ctx, w.engine, used)
 	if err != nil {
 		return err
 	}
