@@ -57,6 +57,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	}
 	a.walk.prepare()
 	a.addDestroys()
+	a.forget()
 	e.hook.Expect(countCalls(plan))
 	release := e.ending(ctx)
 	diags = append(diags, a.walk.run(ctx)...)
@@ -75,7 +76,7 @@ func countCalls(plan *plans.Plan) int {
 		switch {
 		case c.Action.IsReplace():
 			n += 2
-		case c.Action != plans.NoOp:
+		case c.Action != plans.NoOp && c.Action != plans.Forget:
 			n++
 		}
 	}

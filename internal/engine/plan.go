@@ -57,6 +57,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	diags = append(diags, p.selectTargets()...)
 	diags = append(diags, p.untargetedMoves()...)
 	diags = append(diags, p.relocation.diags...)
+	diags = append(diags, p.staleRemovals()...)
 	if diags.HasErrors() {
 		return e.failedPlan(prior, opts), diags
 	}
@@ -70,6 +71,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 		return e.failedPlan(prior, opts), append(diags, moreDiags...)
 	}
 	plan := p.result()
+	diags = append(diags, forgetWarning(plan.Changes)...)
 	plan.Errored = diags.HasErrors()
 	if len(plan.Drift) > 0 {
 		plan.Relevant = relevance.Attributes(plan, config, func(provider addrs.Provider, addr addrs.Resource) *providers.Block {
@@ -116,7 +118,9 @@ type planner struct {
 	forced map[string]bool
 	// relocation is what became of recorded addresses; prior is its state.
 	relocation relocation
-	reads map[*states.Instance]*objectRead
+	// removals are the removed blocks.
+	removals []removal
+	reads    map[*states.Instance]*objectRead
 	// byCall finds the recorded resources below a module call, see indexModules.
 	byCall map[string][]recordedBelow
 	target *targeting
@@ -139,7 +143,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 		reads: map[*states.Instance]*objectRead{},
 	}
 	p.relocation = relocate(prog, prior)
-	p.prior = p.relocation.state
+	p.prior, p.removals = p.relocation.state, removals(prog.root.config)
 	p.refreshed = p.prior.Copy()
 	for _, addr := range opts.ForceReplace {
 		p.forced[addr.String()] = true
@@ -189,6 +193,10 @@ func (p *planner) addRecorded() {
 		for key, inst := range r.Instances {
 			addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
 			if !p.target.includesRecorded(addr) {
+				continue
+			}
+			if o == nil && p.opts.Mode == plans.NormalMode && p.forgets(addr) {
+				release = append(release, p.addForget(addr, r, inst)...)
 				continue
 			}
 			release = append(release, p.addRead(addr, r, inst, o)...)

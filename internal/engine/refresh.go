@@ -27,6 +27,8 @@ type objectRead struct {
 	declared *object
 	// deposed is the key of a deposed object, or "".
 	deposed string
+	// unread tells that the record is taken for the real object.
+	unread bool
 	// was is the record, now the record of what was read: the same pointer if
 	// nothing differs, nil if the object is gone.
 	was, now *states.Object
@@ -117,7 +119,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 	if diags.HasErrors() {
 		return diags
 	}
-	if p.opts.SkipRefresh || (p.opts.SkipRead != nil && p.opts.SkipRead(read.addr)) {
+	if read.unread || p.opts.SkipRefresh || (p.opts.SkipRead != nil && p.opts.SkipRead(read.addr)) {
 		read.now = read.was
 		return diags
 	}

@@ -187,7 +187,7 @@ func TestMovedAsTerraform(t *testing.T) {
 	}
 }
 
-// TestWrongMovesAsTerraform compares what is said of moves that cannot be made.
+// TestWrongMovesAsTerraform compares what is said of moved and removed blocks.
 func TestWrongMovesAsTerraform(t *testing.T) {
 	t.Parallel()
 	counted := "resource \"terraform_data\" \"c\" {\n  count = 2\n}\n"
@@ -204,6 +204,10 @@ func TestWrongMovesAsTerraform(t *testing.T) {
 		"two ways to":             {declared("x", "y"), declared("a") + moves("terraform_data.x", "terraform_data.a", "terraform_data.y", "terraform_data.a")},
 		"circle":                  {declared("a"), declared("c") + moves("terraform_data.x", "terraform_data.y", "terraform_data.y", "terraform_data.x")},
 		"circle of modules":       {declared("a"), moves("module.x", "module.y", "module.y", "module.x")},
+		"removed still declared":  {declared("a"), declared("a") + removed("terraform_data.a", "false")},
+		"removed module declared": {module, module + removed("module.m", "true")},
+		"removed inside declared": {module, module + removed("module.m.terraform_data.in", "true")},
+		"forgotten":               {declared("a", "b"), declared("b") + removed("terraform_data.a", "false")},
 		"taken":                   {declared("a", "b"), declared("b") + moves("terraform_data.a", "terraform_data.b")},
 		"taken module":            {module + "module \"n\" {\n  source = \"./m\"\n}\n", module + moves("module.n", "module.m")},
 	}
@@ -223,7 +227,7 @@ func TestWrongMovesAsTerraform(t *testing.T) {
 			want := summaries.FindAllString(stdout+stderr, -1)
 			var got []string
 			for _, d := range b.Plan(engine.PlanOptions{}).Diags {
-				got = append(got, d.Severity.String()+": "+d.Summary)
+				got = append(got, d.Severity.String()+": "+strings.ReplaceAll(d.Summary, "Towline", "Terraform"))
 			}
 			if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare), cmpopts.EquateEmpty(), cmp.Transformer("lower", strings.ToLower)); diff != "" {
 				t.Errorf("problems differ (-terraform +towline):\n%s", diff)

@@ -126,7 +126,8 @@ func (m *module) sort(byText bool) {
 func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 	var t tree
 	for _, c := range plan.Changes {
-		if c.Deposed != "" || c.After == cty.NilVal || c.After.IsNull() {
+		forgotten := c.Action == plans.Forget
+		if c.Deposed != "" || c.After == cty.NilVal || (c.After.IsNull() && !forgotten) {
 			continue
 		}
 		schema, err := e.schemas.resource(c.Provider.Provider, c.Addr.Resource)
@@ -135,6 +136,11 @@ func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 		}
 		r := describe(c.Addr, c.Provider.Provider)
 		r.SchemaVersion = schema.Version
+		if forgotten { // it goes on to exist, but as what is nobody's business
+			r.SensitiveValues = false
+			t.add(c.Addr.Module, r)
+			continue
+		}
 		if r.Values, err = marshal(c.After); err != nil {
 			return values{}, fmt.Errorf("%s: %w", c.Addr, err)
 		}

@@ -21,10 +21,14 @@ func (p *printer) header(c planned, isDrift bool) string {
 	case c.moved():
 		notes = append(notes, fmt.Sprintf("(moved from %s)", c.change.PrevAddr))
 	}
+	mark := "  # "
+	if c.change.Action == plans.Forget {
+		mark = " # "
+	}
 	var b strings.Builder
-	b.WriteString(p.paint.color(bold, "  # "+name) + headline + "\n")
+	b.WriteString(p.paint.color(bold, mark+name) + headline + "\n")
 	for _, note := range notes {
-		b.WriteString("  # " + note + "\n")
+		b.WriteString(mark + note + "\n")
 	}
 	return b.String()
 }
@@ -69,6 +73,9 @@ func (p *printer) headline(c planned, isDrift bool) string {
 func headerNotes(c *plans.Change) []string {
 	var notes []string
 	key := strings.TrimSuffix(strings.TrimPrefix(c.Addr.Key.String(), "["), "]")
+	if c.Action == plans.Forget {
+		return append(notes, "(destroy = false is set in the configuration)")
+	}
 	switch c.Reason {
 	case plans.ReadBecauseConfigUnknown:
 		notes = append(notes, "(config refers to values not yet known)")

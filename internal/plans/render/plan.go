@@ -76,6 +76,9 @@ func visibleChanges(plan *plans.Plan, schemas Schemas) []planned {
 func compareChange(c *plans.Change, schemas Schemas) diff {
 	before := lang.MarkPaths(c.Before, c.BeforeSensitive)
 	after := lang.MarkPaths(c.After, c.AfterSensitive)
+	if c.Action == plans.Forget {
+		after = before // the object stays as it is
+	}
 	return compareBlock(schemas.block(c.Provider.Provider, c.Addr.Resource),
 		change{before: orAbsent(before), after: orAbsent(after), replace: c.RequiredReplace})
 }
@@ -120,7 +123,6 @@ var legend = []struct {
 	{plans.DeleteThenCreate, "destroy and then create replacement"},
 	{plans.CreateThenDelete, "create replacement and then destroy"},
 	{plans.Read, "read (data resources)"},
-	{plans.Forget, "forget"},
 }
 
 // changes prints the planned changes and tells whether any does more than move.
@@ -164,9 +166,6 @@ func (p *printer) changeText(c planned, isDrift bool) string {
 		kind = "data"
 	}
 	s := style{paint: p.paint}
-	if c.change.Action == plans.Forget {
-		s.noSymbols, s.noNull = true, true
-	}
 	return p.header(c, isDrift) + symbol(p.paint, c.change.Action) +
 		fmt.Sprintf(" %s %q %q %s", kind, c.change.Addr.Resource.Type, c.change.Addr.Resource.Name, c.diff.text(0, s))
 }

@@ -79,7 +79,7 @@ func symbol(p palette, action plans.Action) string {
 	case plans.CreateThenDelete:
 		return plus + "/" + minus
 	case plans.Forget:
-		return "  " + p.color(red, ".")
+		return " " + p.color(red, ".")
 	default:
 		return "   "
 	}
