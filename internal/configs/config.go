@@ -1,9 +1,15 @@
 package configs
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 // Config is one module of the static module tree, not yet multiplied by count or for_each.
@@ -49,12 +55,34 @@ type Module struct {
 	// Moved and Removed are in the order of files and blocks.
 	Moved   []*Moved
 	Removed []*Removed
+	// Imports are in the root module only.
+	Imports []*Import
 }
 
 // VersionConstraint is a constraint on Terraform's version, as text.
 type VersionConstraint struct {
 	Text  string
 	Range hcl.Range
+}
+
+// languageVersion is the version of Terraform whose language Towline runs.
+const languageVersion = "1.11.4"
+
+// check refuses a module that is written for another version of Terraform's language.
+func (c VersionConstraint) check() tfdiags.Diagnostics {
+	allowed, err := versions.MeetingConstraintsStringRuby(c.Text)
+	if err == nil && strings.TrimSpace(c.Text) == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return tfdiags.At(c.Range, "Invalid version constraint",
+			fmt.Sprintf("%q is no version constraint: %s. A constraint looks like \"~> 1.9\" or \">= 1.5, < 2.0\".", c.Text, err))
+	}
+	if !allowed.Has(versions.MustParseVersion(languageVersion)) {
+		return tfdiags.At(c.Range, "Unsupported Terraform Core version",
+			fmt.Sprintf("This module is for Terraform %s, and this version of towline runs the language of Terraform %s. Use another version of the module, or loosen the constraint if the module works.", c.Text, languageVersion))
+	}
+	return nil
 }
 
 // RequiredProvider is an entry of required_providers.

@@ -89,6 +89,10 @@ func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
 		removed, diags := decodeRemoved(block)
 		m.Removed = append(m.Removed, removed)
 		return diags
+	case "import":
+		imported, diags := decodeImport(block)
+		m.Imports = append(m.Imports, imported)
+		return diags
 	default:
 		return notYet(block.DefRange, "A "+block.Type+" block")
 	}
@@ -130,6 +134,9 @@ func (m *Module) addTerraform(block *hcl.Block) tfdiags.Diagnostics {
 		c := VersionConstraint{Range: attr.Expr.Range()}
 		diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &c.Text))...)
 		m.RequiredVersions = append(m.RequiredVersions, c)
+		if !diags.HasErrors() {
+			diags = append(diags, c.check()...)
+		}
 	}
 	if attr, ok := content.Attributes["experiments"]; ok {
 		diags = append(diags, notYet(attr.NameRange, "A language experiment")...)

@@ -406,6 +406,14 @@ resource "fake_thing" "a" { name = "a" }
 `})
 	b.mustApply(engine.PlanOptions{})
 	b.wantActions(b.mustPlan(engine.PlanOptions{}))
+	// The state says so too, for the day on which the configuration is gone.
+	for _, r := range b.state.Resources() {
+		for _, inst := range r.Instances {
+			if r.Addr.Type == thing && !slices.Equal(inst.Current.Dependencies, []string{"terraform_data.region"}) {
+				t.Errorf("%s depends on %q", r.Addr, inst.Current.Dependencies)
+			}
+		}
+	}
 	b.log.take()
 	b.mustApply(engine.PlanOptions{Mode: plans.DestroyMode})
 	if got := b.log.take(); !slices.Equal(got, []string{"delete fake_thing.a", "delete terraform_data.region"}) {

@@ -49,6 +49,7 @@ const (
 	kindCall
 	kindResource
 	kindProvider
+	kindImport
 )
 
 // object is one declaration. Which fields are set depends on kind.
@@ -85,6 +86,9 @@ type object struct {
 	provider *object
 	// createFirst tells that instances are created before they are destroyed when replaced.
 	createFirst bool
+	// imports are the import blocks that may concern instances of a resource.
+	imports    []*object
+	importDecl *configs.Import
 
 	providerAddr addrs.ProviderConfig
 	providerDecl *configs.ProviderConfig // nil if nothing is declared
@@ -116,6 +120,8 @@ func (o *object) String() string {
 		return prefix + "module." + o.name
 	case kindProvider:
 		return o.providerAddr.String()
+	case kindImport:
+		return "import of " + o.name
 	default:
 		return o.addr.String()
 	}
@@ -145,6 +151,9 @@ func (o *object) needs(yield func(*object)) {
 	}
 	if o.provider != nil {
 		yield(o.provider)
+	}
+	for _, block := range o.imports {
+		yield(block)
 	}
 	if call := o.mod.call; call != nil && o.kind != kindVariable {
 		yield(call)
@@ -213,8 +222,6 @@ func joinNeeds(o *object, sets []needSet) needSet {
 	o.needs(func(need *object) {
 		from := sets[need.id]
 		switch need.kind {
-		case kindProvider:
-			return
 		case kindResource:
 			itself := []int32{int32(need.id)}
 			set.direct = union(set.direct, itself)
