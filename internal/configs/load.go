@@ -57,6 +57,10 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 	c.Module = newModule(dir)
 	c.Children = map[string]*Config{}
 	diags := l.loadDir(c.Module, dir)
+	if c.Parent != nil && len(c.Module.Imports) > 0 {
+		diags = append(diags, tfdiags.At(c.Module.Imports[0].Range, "Invalid import configuration",
+			fmt.Sprintf("Import blocks may stand in the root module only, and this one is in %s. Move it to the root module, with the module in its address.", c.Path))...)
+	}
 	callStack = append(callStack, filepath.Clean(dir))
 	for _, name := range sortedKeys(c.Module.ModuleCalls) {
 		call := c.Module.ModuleCalls[name]

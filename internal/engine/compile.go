@@ -78,6 +78,7 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 	for _, name := range sortedNames(config.Module.Outputs) {
 		m.outputs[name] = c.add(m, &object{kind: kindOutput, name: name, output: config.Module.Outputs[name]})
 	}
+	c.declareImports(m)
 	for _, local := range sortedProviders(config.Module.ProviderConfigs) {
 		addr := addrs.ProviderConfig{Module: config.Path, Provider: config.Module.LocalProvider(local.LocalName), Alias: local.Alias}
 		c.provider(m, addr, config.Module.ProviderConfigs[local])
@@ -152,6 +153,8 @@ func (c *compiler) resolve(o *object) {
 		c.resolveResource(o)
 	case kindProvider:
 		c.resolveProvider(o)
+	case kindImport:
+		c.resolveImport(o)
 	}
 }
 

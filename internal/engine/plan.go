@@ -67,6 +67,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	diags = append(diags, p.walk.run(ctx)...)
 	e.hook.Ended()
 	diags = append(diags, p.relocation.blockedWarning()...)
+	diags = append(diags, p.homelessImports()...)
 	if moreDiags := p.staleMoves(); moreDiags.HasErrors() {
 		return e.failedPlan(prior, opts), append(diags, moreDiags...)
 	}
@@ -120,7 +121,9 @@ type planner struct {
 	relocation relocation
 	// removals are the removed blocks.
 	removals []removal
-	reads    map[*states.Instance]*objectRead
+	// imports are the objects that import blocks ask for, by address; guarded by mu.
+	imports map[string]*wantedImport
+	reads   map[*states.Instance]*objectRead
 	// byCall finds the recorded resources below a module call, see indexModules.
 	byCall map[string][]recordedBelow
 	target *targeting
@@ -140,7 +143,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 	}
 	p := &planner{
 		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{},
-		reads: map[*states.Instance]*objectRead{},
+		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
 	}
 	p.relocation = relocate(prog, prior)
 	p.prior, p.removals = p.relocation.state, removals(prog.root.config)
@@ -326,6 +329,7 @@ func (p *planner) instance(inst *instance) dag.Step {
 			return nil
 		})
 	}
+	p.waitForImports(inst)
 	return p.managedStep(inst, run, read)
 }
 
@@ -394,64 +398,3 @@ func (e *Engine) forgetMemos(changes []*plans.Change) {
 
 // minMemos is a number of memos that is not worth looking after.
 const minMemos = 1000
-
-// outputChanges compares root outputs with the recorded ones.
-func (p *planner) outputChanges() []*plans.OutputChange {
-	var out []*plans.OutputChange
-	seen := map[string]bool{}
-	for _, name := range sortedNames(p.walk.prog.root.outputs) {
-		o := p.walk.prog.root.outputs[name]
-		seen[name] = true
-		change := &plans.OutputChange{Name: name, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.DynamicPseudoType), Sensitive: o.output.Sensitive}
-		if recorded := p.prior.Outputs[name]; recorded != nil {
-			change.Before = recorded.Value
-			change.Sensitive = change.Sensitive || recorded.Sensitive
-		}
-		if p.opts.Mode != plans.DestroyMode {
-			val := p.walk.root.slots[o.local].value
-			if val == cty.NilVal {
-				continue
-			}
-			change.After, _ = val.UnmarkDeep()
-		}
-		change.Action = outputAction(change.Before, change.After)
-		if recorded := p.prior.Outputs[name]; recorded != nil && change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive {
-			change.Action = plans.Update
-		}
-		out = append(out, change)
-	}
-	for _, name := range sortedNames(p.prior.Outputs) {
-		if !seen[name] && p.target == nil {
-			recorded := p.prior.Outputs[name]
-			out = append(out, &plans.OutputChange{Name: name, Action: plans.Delete, Before: recorded.Value, After: cty.NullVal(cty.DynamicPseudoType), Sensitive: recorded.Sensitive})
-		}
-	}
-	slices.SortFunc(out, func(a, b *plans.OutputChange) int { return compareText(a.Name, b.Name) })
-	return out
-}
-
-func outputAction(before, after cty.Value) plans.Action {
-	switch {
-	case before.IsNull() && after.IsNull():
-		return plans.NoOp
-	case before.IsNull():
-		return plans.Create
-	case after.IsNull():
-		return plans.Delete
-	case before.RawEquals(after):
-		return plans.NoOp
-	default:
-		return plans.Update
-	}
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
-}

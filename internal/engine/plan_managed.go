@@ -62,6 +62,9 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 			return dag.Failed()
 		}
 		ev.override(inst.object.schema.Block, overrides, read.value())
+		if want := p.importFor(inst); want != nil {
+			return p.importStep(inst, run, ev, want), true
+		}
 		if done := p.unchanged(inst, run, read, ev); done {
 			return nil, !p.walk.report(p.postconditions(inst))
 		}
@@ -157,6 +160,9 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 		AfterConfigSensitive: ev.sensitive, Overrides: ev.overrides,
 	}
 	change.AfterSensitive = allSensitive(o.schema, change.After, ev.sensitive)
+	if want := p.importFor(inst); want != nil {
+		change.Importing = want.id
+	}
 	if read != nil && read.now != nil {
 		change.Before = read.now.Decoded().Value
 		change.BeforeSensitive = allSensitive(o.schema, change.Before, read.now.Sensitive)

@@ -219,6 +219,8 @@ func (mi *moduleInst) addNodes(o *object) {
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
 	case kindOutput:
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
+	case kindImport:
+		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalImport(o) }))
 	case kindResource:
 		s.node = w.sched.Hold(w.priority(o)+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandResource(o) }))
 		s.gate = w.sched.Hold(w.priority(o), label, gateStep)
@@ -274,6 +276,9 @@ func (mi *moduleInst) addEdges(o *object) []*dag.Node {
 			release = append(release, gate)
 		}
 		return release
+	case kindImport:
+		mi.wait(s.node, o.refs, repetition{})
+		mi.wait(s.node, o.repeatRefs, repetition{})
 	case kindProvider:
 		run := w.providers[o]
 		mi.wait(run.node, o.refs, repetition{})

@@ -66,6 +66,8 @@ type Change struct {
 	Addr addrs.ResourceInstance
 	// PrevAddr is the address in the previous state; equal to Addr unless moved.
 	PrevAddr addrs.ResourceInstance
+	// Importing is the id by which the object was imported while planning, or "".
+	Importing string
 	// Deposed is the key of a deposed object, or "" for the current one.
 	Deposed  string
 	Provider addrs.ProviderConfig
@@ -172,7 +174,7 @@ func (p *Plan) Applyable() bool {
 		return slices.ContainsFunc(p.Drift, changed) || p.outputsChange() || p.dependenciesChange()
 	}
 	for _, c := range p.Changes {
-		if c.Action != NoOp || c.Moved() {
+		if c.Action != NoOp || c.Moved() || c.Importing != "" {
 			return true
 		}
 	}
@@ -199,12 +201,15 @@ func (p *Plan) dependenciesChange() bool {
 }
 
 // Counts are the numbers of a plan's summary line.
-type Counts struct{ Add, Change, Destroy int }
+type Counts struct{ Import, Add, Change, Destroy int }
 
 // Count counts a plan's changes of managed resources as Terraform's summary line does.
 func (p *Plan) Count() Counts {
 	var n Counts
 	for _, c := range p.Changes {
+		if c.Importing != "" {
+			n.Import++
+		}
 		switch c.Action {
 		case Create:
 			n.Add++

@@ -87,6 +87,7 @@ type output struct {
 type change struct {
 	Addr                string          `json:"address"`
 	PrevAddr            string          `json:"previous_address"`
+	Importing           string          `json:"importing,omitempty"`
 	Deposed             string          `json:"deposed,omitempty"`
 	Provider            string          `json:"provider"`
 	Action              plans.Action    `json:"action"`
@@ -272,7 +273,7 @@ func (c *coder) decodeValue(data []byte) cty.Value {
 
 func (c *coder) change(in *plans.Change) change {
 	out := change{
-		Addr: in.Addr.String(), PrevAddr: in.PrevAddr.String(), Deposed: in.Deposed, Provider: in.Provider.String(),
+		Addr: in.Addr.String(), PrevAddr: in.PrevAddr.String(), Importing: in.Importing, Deposed: in.Deposed, Provider: in.Provider.String(),
 		Action: in.Action, Reason: in.Reason, Before: c.value(in.Before), After: c.value(in.After),
 		BeforeSensitive: c.paths(in.BeforeSensitive), AfterSensitive: c.paths(in.AfterSensitive), ConfigSensitive: c.paths(in.AfterConfigSensitive),
 		RequiredReplace: c.paths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion, Ignored: c.paths(in.Overrides.Ignored),
@@ -286,7 +287,7 @@ func (c *coder) decodeChange(in change) *plans.Change {
 	provider, diags := addrs.ParseProviderConfig(in.Provider)
 	c.fail(diags.Err())
 	out := &plans.Change{
-		Addr: c.addr(in.Addr), PrevAddr: c.addr(in.PrevAddr), Deposed: in.Deposed, Provider: provider,
+		Addr: c.addr(in.Addr), PrevAddr: c.addr(in.PrevAddr), Importing: in.Importing, Deposed: in.Deposed, Provider: provider,
 		Action: in.Action, Reason: in.Reason, Before: c.decodeValue(in.Before), After: c.decodeValue(in.After),
 		BeforeSensitive: c.decodePaths(in.BeforeSensitive), AfterSensitive: c.decodePaths(in.AfterSensitive), AfterConfigSensitive: c.decodePaths(in.ConfigSensitive),
 		RequiredReplace: c.decodePaths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion,

@@ -33,6 +33,12 @@ type changeDoc struct {
 	BeforeSensitive any             `json:"before_sensitive"`
 	AfterSensitive  any             `json:"after_sensitive"`
 	ReplacePaths    [][]any         `json:"replace_paths,omitempty"`
+	Importing       *importing      `json:"importing,omitempty"`
+}
+
+// importing says which object was imported.
+type importing struct {
+	ID string `json:"id"`
 }
 
 // actions names an action as a list of what is done.
@@ -85,6 +91,9 @@ func encodeChange(c *plans.Change) (resourceChange, error) {
 	change.AfterSensitive = sensitiveShadow(lang.MarkPaths(c.After, c.AfterSensitive))
 	if change.ReplacePaths, err = encodePaths(c.RequiredReplace); err != nil {
 		return out, err
+	}
+	if c.Importing != "" {
+		change.Importing = &importing{c.Importing}
 	}
 	out.Change = change
 	return out, nil

@@ -187,7 +187,7 @@ func TestMovedAsTerraform(t *testing.T) {
 	}
 }
 
-// TestWrongMovesAsTerraform compares what is said of moved and removed blocks.
+// TestWrongMovesAsTerraform compares what is said of moved, removed and import blocks.
 func TestWrongMovesAsTerraform(t *testing.T) {
 	t.Parallel()
 	counted := "resource \"terraform_data\" \"c\" {\n  count = 2\n}\n"
@@ -208,6 +208,16 @@ func TestWrongMovesAsTerraform(t *testing.T) {
 		"removed module declared": {module, module + removed("module.m", "true")},
 		"removed inside declared": {module, module + removed("module.m.terraform_data.in", "true")},
 		"forgotten":               {declared("a", "b"), declared("b") + removed("terraform_data.a", "false")},
+		"import for no instance":  {counted, counted + imports("terraform_data.c[7]", `"x"`)},
+		"import for no resource":  {counted, counted + imports("terraform_data.q", `"x"`)},
+		"import for no module":    {counted, counted + imports("module.q.terraform_data.c", `"x"`)},
+		"import with empty id":    {counted, declared("a") + imports("terraform_data.a", `""`)},
+		"import with null id":     {counted, declared("a") + imports("terraform_data.a", "null")},
+		"import with unknown id":  {counted, declared("a", "b") + imports("terraform_data.a", "terraform_data.b.id")},
+		"import without a key":    {declared("a"), counted + imports("terraform_data.c", `"x"`)},
+		"import with undeclared":  {declared("a"), declared("b") + imports("terraform_data.b", "var.x")},
+		"import twice":            {declared("a"), declared("b") + imports("terraform_data.b", `"x"`, "terraform_data.b", `"y"`)},
+		"import each unknown":     {declared("a"), counted + declared("b") + "import {\n  for_each = toset([terraform_data.b.id])\n  to = terraform_data.c[0]\n  id = each.key\n}\n"},
 		"taken":                   {declared("a", "b"), declared("b") + moves("terraform_data.a", "terraform_data.b")},
 		"taken module":            {module + "module \"n\" {\n  source = \"./m\"\n}\n", module + moves("module.n", "module.m")},
 	}

@@ -16,10 +16,21 @@ func (p *printer) header(c planned, isDrift bool) string {
 	}
 	headline, notes := " "+p.headline(c, isDrift), headerNotes(c.change)
 	switch {
+	case c.change.Action == plans.NoOp && c.change.Importing != "":
+		headline = " will be imported"
+		if c.moved() {
+			notes = append(notes, fmt.Sprintf("(moved from %s)", c.change.PrevAddr))
+		}
 	case c.change.Action == plans.NoOp && c.moved():
 		name, headline = c.change.PrevAddr.String(), " has moved to "+p.paint.color(bold, name)
 	case c.moved():
 		notes = append(notes, fmt.Sprintf("(moved from %s)", c.change.PrevAddr))
+	}
+	if c.change.Importing != "" && c.change.Action != plans.NoOp {
+		notes = append(notes, fmt.Sprintf("(imported from %q)", c.change.Importing))
+		if c.change.Action.IsReplace() {
+			notes = append(notes, "Warning: this will destroy the imported resource")
+		}
 	}
 	mark := "  # "
 	if c.change.Action == plans.Forget {

@@ -23,7 +23,7 @@ func (c planned) moved() bool { return !c.change.PrevAddr.Equal(c.change.Addr) }
 func (c planned) visible() bool {
 	switch {
 	case c.change.Action == plans.NoOp:
-		return c.moved()
+		return c.moved() || c.change.Importing != ""
 	case c.change.Action == plans.Delete:
 		return c.change.Addr.Resource.Mode == addrs.Managed
 	default:
@@ -154,7 +154,11 @@ func (p *printer) changes(plan *plans.Plan, changes []planned) bool {
 		p.line("\n" + p.changeText(c, false))
 	}
 	replaced := counts[plans.DeleteThenCreate] + counts[plans.CreateThenDelete]
-	p.line("\n" + p.paint.color(bold, "Plan:") + fmt.Sprintf(" %d to add, %d to change, %d to destroy.",
+	imports := ""
+	if n := plan.Count().Import; n > 0 {
+		imports = fmt.Sprintf(" %d to import,", n)
+	}
+	p.line("\n" + p.paint.color(bold, "Plan:") + imports + fmt.Sprintf(" %d to add, %d to change, %d to destroy.",
 		counts[plans.Create]+replaced, counts[plans.Update], counts[plans.Delete]+replaced))
 	return len(counts) > 0
 }

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/plans"
+)
+
+// outputChanges compares root outputs with the recorded ones.
+func (p *planner) outputChanges() []*plans.OutputChange {
+	var out []*plans.OutputChange
+	seen := map[string]bool{}
+	for _, name := range sortedNames(p.walk.prog.root.outputs) {
+		o := p.walk.prog.root.outputs[name]
+		seen[name] = true
+		change := &plans.OutputChange{Name: name, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.DynamicPseudoType), Sensitive: o.output.Sensitive}
+		if recorded := p.prior.Outputs[name]; recorded != nil {
+			change.Before = recorded.Value
+			change.Sensitive = change.Sensitive || recorded.Sensitive
+		}
+		if p.opts.Mode != plans.DestroyMode {
+			val := p.walk.root.slots[o.local].value
+			if val == cty.NilVal {
+				continue
+			}
+			change.After, _ = val.UnmarkDeep()
+		}
+		change.Action = outputAction(change.Before, change.After)
+		if recorded := p.prior.Outputs[name]; recorded != nil && change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive {
+			change.Action = plans.Update
+		}
+		out = append(out, change)
+	}
+	for _, name := range sortedNames(p.prior.Outputs) {
+		if !seen[name] && p.target == nil {
+			recorded := p.prior.Outputs[name]
+			out = append(out, &plans.OutputChange{Name: name, Action: plans.Delete, Before: recorded.Value, After: cty.NullVal(cty.DynamicPseudoType), Sensitive: recorded.Sensitive})
+		}
+	}
+	slices.SortFunc(out, func(a, b *plans.OutputChange) int { return compareText(a.Name, b.Name) })
+	return out
+}
+
+func outputAction(before, after cty.Value) plans.Action {
+	switch {
+	case before.IsNull() && after.IsNull():
+		return plans.NoOp
+	case before.IsNull():
+		return plans.Create
+	case after.IsNull():
+		return plans.Delete
+	case before.RawEquals(after):
+		return plans.NoOp
+	default:
+		return plans.Update
+	}
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
