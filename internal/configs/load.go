@@ -108,20 +108,35 @@ func (l *loader) loadDir(m *Module, dir string) tfdiags.Diagnostics {
 	if err != nil {
 		return tfdiags.New(tfdiags.Error, "Failed to read module directory", fmt.Sprintf("The module directory %s cannot be read: %s.", dir, err))
 	}
-	var diags tfdiags.Diagnostics
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if isOverride(name) {
-			diags = append(diags, notYet(hcl.Range{Filename: path, Start: hcl.InitialPos, End: hcl.InitialPos}, "An override file")...)
-			continue
-		}
-		body, moreDiags := l.parse(path)
+	primary, overrides := overridesLast(names)
+	blocks, diags := l.blocks(dir, primary)
+	for _, name := range overrides {
+		over, moreDiags := l.blocks(dir, []string{name})
 		diags = append(diags, moreDiags...)
-		if body != nil {
-			diags = append(diags, m.addFile(body)...)
-		}
+		blocks, moreDiags = override(blocks, over)
+		diags = append(diags, moreDiags...)
+	}
+	for _, block := range blocks {
+		diags = append(diags, m.addBlock(block)...)
 	}
 	return diags
+}
+
+// blocks reads the top-level blocks of some files.
+func (l *loader) blocks(dir string, names []string) (hcl.Blocks, tfdiags.Diagnostics) {
+	var out hcl.Blocks
+	var diags tfdiags.Diagnostics
+	for _, name := range names {
+		body, moreDiags := l.parse(filepath.Join(dir, name))
+		diags = append(diags, moreDiags...)
+		if body == nil {
+			continue
+		}
+		blocks, moreDiags := fileBlocks(body)
+		out = append(out, blocks...)
+		diags = append(diags, moreDiags...)
+	}
+	return out, diags
 }
 
 func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
@@ -171,9 +186,17 @@ func configFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-func isOverride(name string) bool {
-	base := strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".tf")
-	return base == "override" || strings.HasSuffix(base, "_override")
+// overridesLast takes the override files out of a list of files.
+func overridesLast(names []string) (primary, overrides []string) {
+	for _, name := range names {
+		base := strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".tf")
+		if base == "override" || strings.HasSuffix(base, "_override") {
+			overrides = append(overrides, name)
+		} else {
+			primary = append(primary, name)
+		}
+	}
+	return primary, overrides
 }
 
 // readManifest reads .terraform/modules/modules.json, which init leaves for

@@ -38,16 +38,6 @@ func newModule(dir string) *Module {
 	}
 }
 
-// addFile adds one file's declarations to the module.
-func (m *Module) addFile(body hcl.Body) tfdiags.Diagnostics {
-	content, hclDiags := body.Content(fileSchema)
-	diags := tfdiags.FromHCL(hclDiags)
-	for _, block := range content.Blocks {
-		diags = append(diags, m.addBlock(block)...)
-	}
-	return diags
-}
-
 func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 	switch block.Type {
 	case "terraform":
