@@ -159,15 +159,7 @@ func (c *compiler) resolve(o *object) {
 }
 
 func (c *compiler) resolveVariable(o *object) {
-	for _, rule := range o.variable.Validations {
-		// A rule may use other objects of its own module; the variable itself is not waited for.
-		for _, r := range c.ruleRefs(o.mod, rule) {
-			if r.target != o && r.target != nil {
-				c.diags = append(c.diags, tfdiags.At(r.Range, "Unsupported language feature",
-					"A validation rule that refers to other objects than its own variable is valid Terraform, but this version of towline does not run it yet.")...)
-			}
-		}
-	}
+	c.resolveValidations(o)
 	call := o.mod.call
 	if call == nil {
 		return
@@ -183,6 +175,19 @@ func (c *compiler) resolveVariable(o *object) {
 	}
 	o.argument = attr
 	o.refs = c.exprRefs(o.mod.parent, attr.Expr)
+}
+
+// resolveValidations finds what a variable's rules use: the variable, and any
+// other objects of its own module.
+func (c *compiler) resolveValidations(o *object) {
+	for _, rule := range o.variable.Validations {
+		refs := c.exprRefs(o.mod, rule.Condition)
+		if len(refs) > 0 && !slices.ContainsFunc(refs, func(r ref) bool { return r.target == o }) {
+			c.diags = append(c.diags, tfdiags.At(rule.Condition.Range(), "Invalid variable validation condition",
+				fmt.Sprintf("The condition does not refer to var.%s, so it says nothing about the values that the variable may have. Refer to var.%[1]s, or use a check block or a precondition.", o.name))...)
+		}
+		o.ruleRefs = append(append(o.ruleRefs, refs...), c.exprRefs(o.mod, rule.ErrorMessage)...)
+	}
 }
 
 // checkArguments refuses arguments for which a module has no variable.

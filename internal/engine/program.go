@@ -66,6 +66,9 @@ type object struct {
 	// postRefs are what the postconditions of a resource need; those that must be
 	// waited for are among refs as well.
 	postRefs []ref
+	// ruleRefs are what the validation rules of a variable need, in its own module,
+	// the variable itself among it.
+	ruleRefs []ref
 	// repeatRefs are what count or for_each needs; resources and calls only.
 	repeatRefs []ref
 	// after are the objects named in depends_on.
@@ -129,9 +132,9 @@ func (o *object) String() string {
 
 // needs yields every object that o waits for, in the static graph.
 func (o *object) needs(yield func(*object)) {
-	for _, refs := range [][]ref{o.refs, o.repeatRefs} {
+	for _, refs := range [][]ref{o.refs, o.repeatRefs, o.ruleRefs} {
 		for _, r := range refs {
-			if r.target == nil {
+			if r.target == nil || r.target == o && o.kind == kindVariable {
 				continue
 			}
 			yield(r.target)

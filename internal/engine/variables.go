@@ -29,7 +29,7 @@ func (mi *moduleInst) evalVariable(o *object) tfdiags.Diagnostics {
 		val = val.Mark(lang.Sensitive)
 	}
 	mi.slots[o.local].value = val
-	return append(diags, mi.validateVariable(o, val)...)
+	return append(diags, mi.validateVariable(o)...)
 }
 
 // variableInput returns the value given for a variable, NilVal if none is, and where it stands.
@@ -78,13 +78,13 @@ func conformVariable(v *configs.Variable, val cty.Value, at hcl.Range) (cty.Valu
 }
 
 // validateVariable checks a variable's validation rules.
-func (mi *moduleInst) validateVariable(o *object, val cty.Value) tfdiags.Diagnostics {
+func (mi *moduleInst) validateVariable(o *object) tfdiags.Diagnostics {
 	if len(o.variable.Validations) == 0 {
 		return nil
 	}
-	hclCtx := &hcl.EvalContext{
-		Variables: map[string]cty.Value{"var": cty.ObjectVal(map[string]cty.Value{o.name: val})},
-		Functions: mi.walk.functions,
+	hclCtx, diags := mi.evalContext(o.ruleRefs, evalOptions{})
+	if diags.HasErrors() {
+		return diags
 	}
 	return mi.evalRules(checked{object: o}, o.variable.Validations, "Invalid value for variable", hclCtx)
 }

@@ -252,6 +252,7 @@ func (mi *moduleInst) addEdges(o *object) []*dag.Node {
 		if mi.parent != nil {
 			mi.parent.wait(s.node, o.refs, mi.repeat)
 		}
+		mi.waitForRules(o, s.node)
 	case kindLocal, kindOutput:
 		mi.wait(s.node, o.refs, repetition{})
 		mi.waitAfter(s.node, o.after)
@@ -286,6 +287,15 @@ func (mi *moduleInst) addEdges(o *object) []*dag.Node {
 		return []*dag.Node{run.node}
 	}
 	return []*dag.Node{s.node}
+}
+
+// waitForRules makes a variable wait for what its validation rules compare it with.
+func (mi *moduleInst) waitForRules(o *object, node *dag.Node) {
+	for _, r := range o.ruleRefs {
+		if r.target != o {
+			mi.wait(node, []ref{r}, repetition{})
+		}
+	}
 }
 
 // wait makes node wait for what references need. For a reference to an instance
