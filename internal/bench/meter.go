@@ -24,7 +24,7 @@ const MeterVerb = "meter"
 const reportFD = 3
 
 // maxOutput bounds what is kept of a program's output for an error.
-const maxOutput = 64 << 10
+const maxOutput = 8 << 10
 
 // usage is what a program took.
 type usage struct {

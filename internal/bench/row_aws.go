@@ -26,7 +26,7 @@ func (b *bench) awsFolder(ctx context.Context, n int) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("aws-%d", n)
+	name := fmt.Sprintf("towline-%d", n) // SSM reserves names that begin with aws
 	f, err := b.folder(ctx, w, name, awsSource(name, n-awsNetworkSize))
 	if err != nil {
 		return nil, err

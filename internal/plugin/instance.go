@@ -94,7 +94,7 @@ func (i *instance) isClosed() bool { return i.closed.Load() }
 // start starts a process and brings it to where its predecessor was.
 func (i *instance) start(ctx context.Context) (*process, tfdiags.Diagnostics) {
 	began := i.now()
-	p, err := startProcess(ctx, i.exe, i.log)
+	p, err := startProcess(ctx, i.addr.Type, i.exe, i.log)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return nil, cancelled("start")

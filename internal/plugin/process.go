@@ -74,9 +74,9 @@ type process struct {
 
 // startProcess starts a provider, or connects to a running one, and waits until
 // it answers. If ctx is cancelled first the process is ended in the background.
-func startProcess(ctx context.Context, exe install.Executable, log *slog.Logger) (*process, error) {
+func startProcess(ctx context.Context, typeName string, exe install.Executable, log *slog.Logger) (*process, error) {
 	p := &process{stderr: &stderrSink{log: log}}
-	p.client = goplugin.NewClient(p.clientConfig(exe))
+	p.client = goplugin.NewClient(p.clientConfig(exe, providerEnviron(ctx, typeName, log)))
 	connected := make(chan error, 1)
 	go func() { connected <- p.connect(exe) }()
 	select {
@@ -105,7 +105,7 @@ func (e *startError) Error() string { return e.err.Error() }
 
 func (e *startError) Unwrap() error { return e.err }
 
-func (p *process) clientConfig(exe install.Executable) *goplugin.ClientConfig {
+func (p *process) clientConfig(exe install.Executable, environ []string) *goplugin.ClientConfig {
 	plugins := goplugin.PluginSet{pluginName: connPlugin{}}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  handshake,
@@ -121,6 +121,7 @@ func (p *process) clientConfig(exe install.Executable) *goplugin.ClientConfig {
 	}
 	if exe.Reattach == nil {
 		p.cmd = exec.Command(exe.Path) //nolint:gosec // the path comes from a verified package or the user's own override
+		p.cmd.Env = environ
 		endWithUs(p.cmd)
 		config.Cmd = p.cmd
 		return config

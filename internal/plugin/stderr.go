@@ -73,6 +73,9 @@ func (s *stderrSink) logEntry(line string) bool {
 	if !strings.HasPrefix(line, "{") {
 		return false
 	}
+	if !s.log.Enabled(context.Background(), slog.LevelDebug) && strings.HasPrefix(line, `{"@`) {
+		return true // nobody reads it, and decoding costs more than most calls
+	}
 	var entry map[string]any
 	if json.Unmarshal([]byte(line), &entry) != nil {
 		return false
