@@ -52,6 +52,8 @@ type Module struct {
 	ModuleCalls     map[string]*ModuleCall
 	// Resources holds managed resources and data sources.
 	Resources map[addrs.Resource]*Resource
+	// Checks are the check blocks by name.
+	Checks map[string]*Check
 	// Moved and Removed are in the order of files and blocks.
 	Moved   []*Moved
 	Removed []*Removed
@@ -147,7 +149,14 @@ type PassedProvider struct {
 	Range             hcl.Range
 }
 
-// CheckRule is a validation, precondition or postcondition block.
+// Check is a check block: assertions about the whole, whose failure only warns.
+type Check struct {
+	Name    string
+	Asserts []*CheckRule
+	Range   hcl.Range
+}
+
+// CheckRule is a validation, precondition, postcondition or assert block.
 type CheckRule struct {
 	Condition    hcl.Expression
 	ErrorMessage hcl.Expression

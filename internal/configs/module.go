@@ -35,6 +35,7 @@ func newModule(dir string) *Module {
 		Outputs:           map[string]*Output{},
 		ModuleCalls:       map[string]*ModuleCall{},
 		Resources:         map[addrs.Resource]*Resource{},
+		Checks:            map[string]*Check{},
 	}
 }
 
@@ -68,7 +69,7 @@ func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 	}
 }
 
-// addRefactoring adds a block that speaks of recorded objects.
+// addRefactoring adds a block that speaks of recorded objects, or of all of them.
 func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
 	switch block.Type {
 	case "moved":
@@ -82,6 +83,14 @@ func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
 	case "import":
 		imported, diags := decodeImport(block)
 		m.Imports = append(m.Imports, imported)
+		return diags
+	case "check":
+		c, diags := decodeCheck(block)
+		if other, taken := m.Checks[c.Name]; taken {
+			return append(diags, tfdiags.At(c.Range, fmt.Sprintf("Duplicate check %q configuration", c.Name),
+				fmt.Sprintf("A check of this name was already declared at %s. Names must be unique within a module; rename or remove one of the two.", other.Range))...)
+		}
+		m.Checks[c.Name] = c
 		return diags
 	default:
 		return notYet(block.DefRange, "A "+block.Type+" block")

@@ -35,7 +35,10 @@ func overrideBlock(blocks hcl.Blocks, over *hcl.Block) (hcl.Blocks, tfdiags.Diag
 		return blocks, overrideLocals(blocks, over)
 	case "removed":
 		return append(blocks, over), nil
-	case "moved", "import", "check":
+	case "check":
+		return blocks, tfdiags.At(over.DefRange, "Can't override check blocks",
+			"The assertions of a check cannot be replaced. Change the block where it is declared.")
+	case "moved", "import":
 		return blocks, tfdiags.At(over.DefRange, fmt.Sprintf("Cannot override '%s' blocks", over.Type),
 			fmt.Sprintf("A %s block has no name by which another one could replace it. Write it into a file that is not an override file.", over.Type))
 	}

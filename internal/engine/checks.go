@@ -53,6 +53,8 @@ func (o *object) conditions() int {
 		return len(o.output.Preconditions)
 	case kindVariable:
 		return len(o.variable.Validations)
+	case kindCheck:
+		return len(o.check.Asserts)
 	default:
 		return 0
 	}
@@ -139,6 +141,8 @@ func (o *object) checkResult() states.CheckResult {
 		out.Kind, out.Resource, out.Name = states.CheckResource, o.addr.Resource, ""
 	case kindOutput:
 		out.Kind = states.CheckOutput
+	case kindCheck:
+		out.Kind = states.CheckBlock
 	default:
 		out.Kind = states.CheckVariable
 	}

@@ -79,6 +79,9 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 		m.outputs[name] = c.add(m, &object{kind: kindOutput, name: name, output: config.Module.Outputs[name]})
 	}
 	c.declareImports(m)
+	for _, name := range sortedNames(config.Module.Checks) {
+		c.add(m, &object{kind: kindCheck, name: name, check: config.Module.Checks[name]})
+	}
 	for _, local := range sortedProviders(config.Module.ProviderConfigs) {
 		addr := addrs.ProviderConfig{Module: config.Path, Provider: config.Module.LocalProvider(local.LocalName), Alias: local.Alias}
 		c.provider(m, addr, config.Module.ProviderConfigs[local])
@@ -155,6 +158,10 @@ func (c *compiler) resolve(o *object) {
 		c.resolveProvider(o)
 	case kindImport:
 		c.resolveImport(o)
+	case kindCheck:
+		for _, rule := range o.check.Asserts {
+			o.refs = append(o.refs, c.ruleRefs(o.mod, rule)...)
+		}
 	}
 }
 

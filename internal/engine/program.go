@@ -50,6 +50,7 @@ const (
 	kindResource
 	kindProvider
 	kindImport
+	kindCheck
 )
 
 // object is one declaration. Which fields are set depends on kind.
@@ -92,6 +93,7 @@ type object struct {
 	// imports are the import blocks that may concern instances of a resource.
 	imports    []*object
 	importDecl *configs.Import
+	check      *configs.Check
 
 	providerAddr addrs.ProviderConfig
 	providerDecl *configs.ProviderConfig // nil if nothing is declared
@@ -125,6 +127,8 @@ func (o *object) String() string {
 		return o.providerAddr.String()
 	case kindImport:
 		return "import of " + o.name
+	case kindCheck:
+		return prefix + "check." + o.name
 	default:
 		return o.addr.String()
 	}

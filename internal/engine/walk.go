@@ -219,6 +219,8 @@ func (mi *moduleInst) addNodes(o *object) {
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
 	case kindOutput:
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
+	case kindCheck:
+		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalCheck(o) }))
 	case kindImport:
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalImport(o) }))
 	case kindResource:
@@ -253,7 +255,7 @@ func (mi *moduleInst) addEdges(o *object) []*dag.Node {
 			mi.parent.wait(s.node, o.refs, mi.repeat)
 		}
 		mi.waitForRules(o, s.node)
-	case kindLocal, kindOutput:
+	case kindLocal, kindOutput, kindCheck:
 		mi.wait(s.node, o.refs, repetition{})
 		mi.waitAfter(s.node, o.after)
 	case kindResource:

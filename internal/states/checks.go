@@ -38,13 +38,14 @@ const (
 	CheckResource CheckKind = "resource"
 	CheckOutput   CheckKind = "output"
 	CheckVariable CheckKind = "var"
+	CheckBlock    CheckKind = "check"
 )
 
 // CheckResult is the outcome of the conditions of one object of the configuration.
 type CheckResult struct {
 	Kind   CheckKind
 	Module addrs.Module
-	// Resource is set for resources, Name for outputs and variables.
+	// Resource is set for resources, Name for all others.
 	Resource addrs.Resource
 	Name     string
 	Status   CheckStatus
@@ -140,7 +141,7 @@ func DecodeChecks(raw []byte) ([]CheckResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Kind != CheckResource && r.Kind != CheckOutput && r.Kind != CheckVariable {
+		if !slices.Contains([]CheckKind{CheckResource, CheckOutput, CheckVariable, CheckBlock}, r.Kind) {
 			continue
 		}
 		r.Module, r.Resource = module.Module(), resource.Resource
@@ -156,7 +157,7 @@ func DecodeChecks(raw []byte) ([]CheckResult, error) {
 	return out, nil
 }
 
-// parse reads an address; for outputs and variables it sets the name.
+// parse reads an address; for all but resources it sets the name.
 func (r *CheckResult) parse(text string) (addrs.ModuleInstance, addrs.ResourceInstance, error) {
 	if r.Kind == CheckResource {
 		addr, diags := addrs.ParseResourceInstance(text)

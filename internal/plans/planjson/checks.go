@@ -60,7 +60,7 @@ func checkAddr(r *states.CheckResult) checkAddress {
 		out.Mode, out.Type, out.Name = modeName(r.Resource.Mode), r.Resource.Type, r.Resource.Name
 	case states.CheckOutput:
 		out.Kind = "output_value"
-	case states.CheckVariable:
+	case states.CheckVariable, states.CheckBlock:
 	}
 	return out
 }
