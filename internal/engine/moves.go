@@ -149,14 +149,40 @@ func anySpeaksOf(declared []*move, r *states.Resource) bool {
 	})
 }
 
+// relatedMoves finds, for each move, those whose order may matter to it: of
+// resources those that name the same resource, of modules all.
+func relatedMoves(moves []*move) func(int) []int {
+	var all, ofModules []int
+	byResource := map[string][]int{}
+	for i, m := range moves {
+		all = append(all, i)
+		if m.from.isModule() {
+			ofModules = append(ofModules, i)
+			continue
+		}
+		for _, end := range []moveEnd{m.from, m.to} {
+			byResource[end.config()] = append(byResource[end.config()], i)
+		}
+	}
+	return func(i int) []int {
+		if moves[i].from.isModule() {
+			return all
+		}
+		out := slices.Concat(ofModules, byResource[moves[i].from.config()], byResource[moves[i].to.config()])
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+}
+
 // orderMoves puts moves into the order in which they are made, or says which of
 // them contradict each other.
 func orderMoves(moves []*move) ([]*move, tfdiags.Diagnostics) {
 	waits := make([]int, len(moves)) // how many moves each still waits for
 	next := make([][]int, len(moves))
+	related := relatedMoves(moves)
 	for i, m := range moves {
-		for j, other := range moves {
-			if i != j && m.after(other) {
+		for _, j := range related(i) {
+			if i != j && m.after(moves[j]) {
 				waits[i]++
 				next[j] = append(next[j], i)
 			}
