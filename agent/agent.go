@@ -14,9 +14,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/lease"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
@@ -27,7 +28,11 @@ import (
 
 // Providers finds the Terraform providers of a revision that lies in dir. The
 // closer ends what was started.
-type Providers func(dir string, config *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics)
+type Providers func(dir string, wanted Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics)
+
+// Requirements are the providers that a revision and the recorded objects need,
+// with the version constraints on them.
+type Requirements = map[addrs.Provider][]string
 
 // Options are an agent's surroundings.
 type Options struct {
@@ -73,6 +78,8 @@ type Agent struct {
 	doubled error
 	journal *journal.Journal
 	read    lastRead
+	// lastJudged is the drift of the last round that judged any.
+	lastJudged []guard.Judged
 	// entries are what a process that died left in the journal.
 	entries []journal.Entry
 	// open are calls from before a crash that are not settled yet; recovered are

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
@@ -29,6 +30,7 @@ type loaded struct {
 	// providers ends the provider processes; lock identifies the providers' versions.
 	providers io.Closer
 	lock      [sha256.Size]byte
+	wanted    Requirements
 }
 
 func (l *loaded) close() error { return errors.Join(l.engine.Close(), l.providers.Close()) }
@@ -70,6 +72,7 @@ func (r *round) stay(wanted repository.Revision, unusable error) error {
 		a.running = running
 	}
 	r.revision = a.running
+	r.notice = fmt.Sprintf("revision %s cannot be used: %s", short(wanted.Digest), firstLine(unusable.Error()))
 	r.warn("New revision not usable", fmt.Sprintf("Revision %s cannot be used: %s. Revision %s stays in force.", short(wanted.Digest), unusable, short(a.running.digest)))
 	return nil
 }
@@ -117,8 +120,22 @@ func (a *Agent) openRevision(digest string) (*loaded, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read lock file: %w", err)
 	}
-	next.lock = sha256.Sum256(bytes.TrimSpace(lock))
+	next.wanted = a.requirements(config)
+	next.lock = sha256.Sum256(fmt.Appendf(bytes.TrimSpace(lock), "\n%v", next.wanted))
 	return next, a.equip(next)
+}
+
+// requirements are the providers that a configuration needs and those of recorded
+// objects, which must be destroyed with them when the configuration drops them.
+func (a *Agent) requirements(config *configs.Config) Requirements {
+	wanted := config.ProviderRequirements()
+	for _, r := range a.state.Resources() {
+		provider := r.Provider.Provider
+		if _, ok := wanted[provider]; !ok && provider != addrs.BuiltInProvider {
+			wanted[provider] = nil
+		}
+	}
+	return wanted
 }
 
 // equip gives a revision an engine and providers.
@@ -127,7 +144,7 @@ func (a *Agent) equip(next *loaded) error {
 		next.engine, next.providers = a.running.engine, a.running.providers
 		return nil
 	}
-	source, closer, diags := a.providers(next.dir, next.config)
+	source, closer, diags := a.providers(next.dir, next.wanted)
 	if diags.HasErrors() {
 		return diags.Err()
 	}

@@ -77,6 +77,8 @@ func (r *round) makePlan(ctx context.Context) error {
 	}
 	observed := guard.Observe(plan, r.scopes, schemas)
 	r.judged, a.memory.Drift = guard.Judge(observed, r.scopes, r.grants, a.memory.Drift, a.now().UTC())
+	r.known = true
+	a.lastJudged = r.judged
 	r.plan = plan
 	if len(r.judged) == 0 {
 		return nil

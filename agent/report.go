@@ -57,6 +57,12 @@ func (r *round) log() {
 			a.log.Error(d.Summary, "address", d.Address, "detail", d.Detail)
 		}
 	}
+	for _, j := range r.judged {
+		a.log.Info("drift", "address", j.Addr.String(), "attributes", j.Attributes, "deleted", j.Deleted, "decision", j.Decision, "since", j.Since, "grant", j.Grant)
+	}
+	for _, c := range r.changes {
+		a.log.Info("change", "address", c.Address, "actions", c.Actions, "result", c.Result, "cause", c.Cause)
+	}
 	level := slog.LevelInfo
 	if r.outcome == control.OutcomeFailed || r.outcome == control.OutcomeRefused {
 		level = slog.LevelError
@@ -74,17 +80,26 @@ func (r *round) revisionDigest() string {
 
 // driftItems lists the round's drift for receipts.
 func (r *round) driftItems() []control.DriftItem {
-	out := make([]control.DriftItem, 0, len(r.judged))
-	for _, j := range r.judged {
+	judged := r.lastKnown()
+	out := make([]control.DriftItem, 0, len(judged))
+	for _, j := range judged {
 		out = append(out, control.DriftItem{Address: j.Addr.String(), Attributes: j.Attributes, Deleted: j.Deleted, Decision: string(j.Decision), Since: j.Since})
 	}
 	return out
 }
 
+// lastKnown is the round's drift, or the last round's that got as far as judging any.
+func (r *round) lastKnown() []guard.Judged {
+	if r.known {
+		return r.judged
+	}
+	return r.agent.lastJudged
+}
+
 // standing counts the attributes and deleted objects whose drift stands.
 func (r *round) standing() int {
 	n := 0
-	for _, j := range r.judged {
+	for _, j := range r.lastKnown() {
 		if j.Decision != guard.Corrected {
 			n += max(len(j.Attributes), 1)
 		}

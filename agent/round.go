@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -34,7 +35,11 @@ type round struct {
 
 	outcome control.Outcome
 	message string
-	diags   tfdiags.Diagnostics
+	// notice is what people should know although the round did its work.
+	notice string
+	// known tells that drift was judged in this round.
+	known bool
+	diags tfdiags.Diagnostics
 }
 
 // Round does one round and reports it, whatever happens.
@@ -102,10 +107,11 @@ func (r *round) conclude() {
 			standing++
 		}
 	}
+	r.message = r.notice
 	switch {
 	case standing > 0:
 		r.outcome = control.OutcomeDrifted
-		r.message = fmt.Sprintf("drift stands on %d of the objects", standing)
+		r.message = strings.TrimPrefix(fmt.Sprintf("%s; drift stands on %d of the objects", r.notice, standing), "; ")
 	case len(r.changes) > 0:
 		r.outcome = control.OutcomeApplied
 	default:

@@ -20,7 +20,6 @@ import (
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/bundle"
-	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
@@ -253,7 +252,7 @@ func (w *world) openAgent(dir string) (*agent.Agent, error) {
 }
 
 // providers serves the world's cloud.
-func (w *world) providers(string, *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+func (w *world) providers(string, agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 	return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
 }
 

@@ -10,5 +10,5 @@ output "trusted_root" {
 
 output "agent_config" {
   description = "The agent's configuration, for agent.hcl in its folder."
-  value       = replace(towline_agent.this.bootstrap.agent_config, "/etc/towline/", "${var.directory}/")
+  value       = replace(towline_agent.this.bootstrap.agent_config, "\"/etc/towline/", "\"${var.directory}/")
 }

@@ -20,12 +20,12 @@ func Check(plan *plans.Plan, scopes []control.Scope) (Approved, tfdiags.Diagnost
 	var diags tfdiags.Diagnostics
 	deletes, changes := map[string]int{}, map[string]int{}
 	for _, c := range plan.Changes {
-		actions := ActionsOf(c.Action)
+		actions := askedOf(c)
 		if len(actions) == 0 {
 			continue
 		}
 		scope := ScopeOf(scopes, c.Addr)
-		if scope == nil {
+		if scope == nil || (c.Moved() && ScopeOf(scopes, c.PrevAddr) == nil) {
 			diags = append(diags, refusal(c, "Change outside the agent's scopes",
 				fmt.Sprintf("The revision asks to %s %s, but no scope of this agent includes it. Nothing was applied. Take it out of the revision, or let a scope include it.", verbs(actions), c.Addr))...)
 			continue
@@ -52,6 +52,16 @@ func Check(plan *plans.Plan, scopes []control.Scope) (Approved, tfdiags.Diagnost
 	return Approved{plan}, nil
 }
 
+// askedOf returns what a change asks of a scope: its action, and for an object that
+// is only renamed or adopted the right to update it.
+func askedOf(c *plans.Change) []control.Action {
+	actions := ActionsOf(c.Action)
+	if len(actions) == 0 && (c.Moved() || c.Importing != "") {
+		return []control.Action{control.ActionUpdate}
+	}
+	return actions
+}
+
 // ScopeOf returns the first scope that includes an instance, or nil.
 func ScopeOf(scopes []control.Scope, addr addrs.ResourceInstance) *control.Scope {
 	for i := range scopes {
@@ -69,7 +79,7 @@ func ActionsOf(action plans.Action) []control.Action {
 		return []control.Action{control.ActionCreate}
 	case plans.Update:
 		return []control.Action{control.ActionUpdate}
-	case plans.Delete:
+	case plans.Delete, plans.Forget: // an object that is forgotten is kept by nobody
 		return []control.Action{control.ActionDelete}
 	case plans.DeleteThenCreate:
 		return []control.Action{control.ActionDelete, control.ActionCreate}

@@ -227,3 +227,31 @@ func TestGrantNeverWidens(t *testing.T) {
 		t.Errorf("a covered object is %s", judged[0].Decision)
 	}
 }
+
+// TestQuietChangesNeedAScopeToo: what changes no real object changes who keeps it.
+func TestQuietChangesNeedAScopeToo(t *testing.T) {
+	t.Parallel()
+	set := scopes("x_y.*")
+	tests := map[string]struct {
+		change plans.Change
+		want   bool
+	}{
+		"forget inside":         {plans.Change{Addr: addr(t, "x_y.a"), PrevAddr: addr(t, "x_y.a"), Action: plans.Forget}, true},
+		"forget outside":        {plans.Change{Addr: addr(t, "q_r.a"), PrevAddr: addr(t, "q_r.a"), Action: plans.Forget}, false},
+		"moved in from outside": {plans.Change{Addr: addr(t, "x_y.a"), PrevAddr: addr(t, "q_r.a"), Action: plans.NoOp}, false},
+		"moved out":             {plans.Change{Addr: addr(t, "q_r.a"), PrevAddr: addr(t, "x_y.a"), Action: plans.NoOp}, false},
+		"moved inside":          {plans.Change{Addr: addr(t, "x_y.a"), PrevAddr: addr(t, "x_y.b"), Action: plans.NoOp}, true},
+		"imported outside":      {plans.Change{Addr: addr(t, "q_r.a"), PrevAddr: addr(t, "q_r.a"), Action: plans.NoOp, Importing: "i"}, false},
+		"unchanged outside":     {plans.Change{Addr: addr(t, "q_r.a"), PrevAddr: addr(t, "q_r.a"), Action: plans.NoOp}, true},
+		"read of a data source": {plans.Change{Addr: addr(t, "data.q_r.a"), PrevAddr: addr(t, "data.q_r.a"), Action: plans.Read}, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			approved, diags := guard.Check(&plans.Plan{Changes: []*plans.Change{&test.change}}, set)
+			if got := approved.Plan() != nil; got != test.want {
+				t.Errorf("approved: %v, %v", got, diags.Err())
+			}
+		})
+	}
+}

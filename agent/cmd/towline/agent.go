@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/towline/terraform-provider-towline/agent"
-	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
@@ -86,15 +85,29 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	if err != nil {
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
-	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, filepath.Join(config.DataDir, "schemas")), Environ: os.Environ(), Logger: log})
+	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, config.DataDir), Environ: os.Environ(), Logger: log})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
+}
+
+// environmentWith is the process's environment with installed providers in the
+// agent's data folder: revisions come and go, and providers outlive them.
+func environmentWith(dataDir string) cliconfig.Environment {
+	env := cliconfig.OSEnvironment()
+	inner := env.Getenv
+	env.Getenv = func(name string) string {
+		if name == "TF_DATA_DIR" {
+			return filepath.Join(dataDir, "terraform")
+		}
+		return inner(name)
+	}
+	return env
 }
 
 // agentProviders installs a revision's providers as its lock file says, from the
 // mirrors that the machine's CLI configuration names.
-func agentProviders(ctx context.Context, log *slog.Logger, schemaDir string) agent.Providers {
-	return func(dir string, config *configs.Config) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
-		installation, diags := install.Open(dir, cliconfig.OSEnvironment())
+func agentProviders(ctx context.Context, log *slog.Logger, dataDir string) agent.Providers {
+	return func(dir string, wanted agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
+		installation, diags := install.Open(dir, environmentWith(dataDir))
 		if diags.HasErrors() {
 			return nil, nil, diags
 		}
@@ -102,12 +115,12 @@ func agentProviders(ctx context.Context, log *slog.Logger, schemaDir string) age
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, append(diags, tfdiags.FromError("Failed to read lock file", err)...)
 		}
-		_, moreDiags := installation.Install(ctx, config.ProviderRequirements(), install.Options{ReadonlyLock: err == nil})
+		_, moreDiags := installation.Install(ctx, wanted, install.Options{ReadonlyLock: err == nil})
 		diags = append(diags, moreDiags...)
 		if diags.HasErrors() {
 			return nil, nil, diags
 		}
-		pool := plugin.NewPool(installation, plugin.Options{Logger: log, SchemaDir: schemaDir})
+		pool := plugin.NewPool(installation, plugin.Options{Logger: log, SchemaDir: filepath.Join(dataDir, "schemas")})
 		return pool, pool, diags
 	}
 }

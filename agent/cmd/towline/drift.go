@@ -115,6 +115,9 @@ func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) 
 	if err != nil {
 		return out, err
 	}
+	if receipt.Outcome == control.OutcomeFailed && out.Known {
+		out.Known, out.Message = false, "its last round failed: "+receipt.Message
+	}
 	out.Receipt, out.Finished, out.Revision = receipt.Key, receipt.Finished, receipt.Revision
 	for _, item := range receipt.Drift {
 		if item.Decision != string(guard.Corrected) {

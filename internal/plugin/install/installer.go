@@ -91,12 +91,26 @@ func (i *Installation) updateLockFile(old, locks lockfile.Locks, opts Options, r
 	if string(old.Bytes()) == string(locks.Bytes()) {
 		return nil
 	}
+	if opts.ReadonlyLock && onlyFewer(old, locks) {
+		return nil // entries that nothing needs are no change of what is installed
+	}
 	if opts.ReadonlyLock {
 		return tfdiags.New(tfdiags.Error, "Provider dependency changes detected",
 			"The dependency lock file does not fit the configuration and would have to change, which -lockfile=readonly forbids. Run \"towline init\" without it and keep the new lock file.")
 	}
 	result.LockCreated, result.LockChanged = len(old) == 0, len(old) > 0
 	return tfdiags.FromError("Failed to update dependency lock file", locks.Write(i.LockFile()))
+}
+
+// onlyFewer tells whether every entry of the new locks stands in the old ones as it is.
+func onlyFewer(old, locks lockfile.Locks) bool {
+	kept := lockfile.Locks{}
+	for addr := range locks {
+		if lock, ok := old[addr]; ok {
+			kept[addr] = lock
+		}
+	}
+	return string(kept.Bytes()) == string(locks.Bytes())
 }
 
 // installOne installs one provider and returns its new lock.
