@@ -158,7 +158,7 @@ func (a *Agent) lockFolder() error {
 		return fmt.Errorf("lock data folder: %w", err)
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(fmt.Errorf("lock data folder %s: another agent runs on it: %w", a.config.DataDir, err), file.Close())
+		return errors.Join(fmt.Errorf("another agent runs on the data folder %s; stop it, or give this one another data_dir", a.config.DataDir), file.Close())
 	}
 	a.lock = file
 	return nil

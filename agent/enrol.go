@@ -59,7 +59,7 @@ func (a *Agent) enrol(ctx context.Context, declared control.Agent) error {
 	}
 	now := a.now()
 	if now.After(declared.Join.Expires) {
-		return fmt.Errorf("%w at %s; declare a new generation of the agent's enrolment with the provider", ErrTokenExpired, declared.Join.Expires.Format(time.RFC3339))
+		return fmt.Errorf("%w at %s; raise join_token_version of towline_agent and apply", ErrTokenExpired, declared.Join.Expires.Format(time.RFC3339))
 	}
 	token, err := a.joinToken(ctx, declared)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *Agent) checkClaim(declared control.Agent, object objstore.Object) error
 		return fmt.Errorf("the claim in the store does not hold: %w", err)
 	}
 	if claim.AgentKey != a.publicKey() {
-		return fmt.Errorf("%w (host %q, at %s). If that was not you, declare a new generation at once; if this machine was rebuilt, declare a new generation too", ErrClaimed, claim.Hostname, claim.Time.Format(time.RFC3339))
+		return fmt.Errorf("%w (host %q, at %s). If that was not you, raise join_token_version of towline_agent and apply at once; if this machine was rebuilt, do the same", ErrClaimed, claim.Hostname, claim.Time.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (a *Agent) joinToken(ctx context.Context, declared control.Agent) (ed25519.
 	ref := secretRef{file: a.config.JoinToken.File, env: a.config.JoinToken.Env, ssmParameter: a.config.JoinToken.SSMParameter, secretsManager: a.config.JoinToken.SecretsManager}
 	text, err := ref.read(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the join token: %w", err)
+		return nil, fmt.Errorf("read the join token: %w; put it there (towline_agent writes it to join_token_file), or raise join_token_version of towline_agent for another", err)
 	}
 	seed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(seed) != ed25519.SeedSize {

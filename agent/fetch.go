@@ -29,7 +29,7 @@ func (r *round) fetch(ctx context.Context) error {
 	}
 	self, ok := r.declared.Agents[r.agent.config.Agent]
 	if !ok {
-		return fmt.Errorf("environment %s declares no agent named %s", r.agent.config.Environment, r.agent.config.Agent)
+		return fmt.Errorf("environment %s declares no agent named %s: it was removed, or the name in the agent's configuration is wrong; objects stay as they are", r.agent.config.Environment, r.agent.config.Agent)
 	}
 	r.self = self
 	r.agent.interval = max(timeOf(self.PollInterval), minInterval)

@@ -41,7 +41,7 @@ func (r *round) load(ctx context.Context) error {
 	a := r.agent
 	wanted := r.declared.Revision
 	if wanted == nil {
-		return fmt.Errorf("channel %s has no revision yet", r.self.Channel)
+		return fmt.Errorf("channel %[1]s has no revision yet; publish one with: towline publish -channel %[1]s DIR", r.self.Channel)
 	}
 	if a.running != nil && a.running.digest == wanted.Digest {
 		r.revision = a.running

@@ -21,6 +21,10 @@ import (
 // stop the agent: what cannot be sent now waits on disk.
 func (r *round) report(ctx context.Context) {
 	a := r.agent
+	if r.stopped {
+		a.log.Info("stopped in the middle of a round; nothing was changed", "revision", r.revisionDigest())
+		return
+	}
 	r.log()
 	if a.doubled != nil {
 		return // the other process's receipts are the chain that counts

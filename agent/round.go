@@ -37,6 +37,8 @@ type round struct {
 	message string
 	// notice is what people should know although the round did its work.
 	notice string
+	// stopped tells that the agent was told to stop before the round changed anything.
+	stopped bool
 	// known tells that drift was judged in this round.
 	known bool
 	diags tfdiags.Diagnostics
@@ -65,6 +67,7 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 		if err == nil {
 			continue
 		}
+		r.stopped = ctx.Err() != nil && len(r.changes) == 0
 		r.fail(step.name, err)
 		return r.outcome
 	}

@@ -99,7 +99,7 @@ func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnos
 		return filepath.Join(c.Root.Module.Dir, dir), nil
 	}
 	return "", tfdiags.At(call.SourceRange, "Module not installed",
-		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not installed below .terraform/modules. Run \"towline init\".", call.Name, call.Source))
+		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not below .terraform/modules. This version of towline installs no modules from registries or Git: use a local path, or let \"terraform init\" put the module there.", call.Name, call.Source))
 }
 
 // loadDir reads the files of one module directory.

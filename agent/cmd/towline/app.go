@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/cli"
 	"golang.org/x/term"
 
+	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -105,7 +106,7 @@ func run(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	dispatcher := cli.CLI{
-		Name: "towline", Args: args, Commands: map[string]cli.CommandFactory{},
+		Name: "towline", Version: "Towline v" + agent.Version, Args: args, Commands: map[string]cli.CommandFactory{},
 		HelpWriter: a.stdout, ErrorWriter: a.stderr, HelpFunc: cli.BasicHelpFunc("towline"),
 	}
 	for name, build := range a.commands() {
@@ -177,6 +178,15 @@ func parseInterspersed(flags *flag.FlagSet, args []string) ([]string, error) {
 	}
 }
 
+// hasFlags tells whether a set has any flag.
+func hasFlags(flags *flag.FlagSet) bool {
+	found := false
+	if flags != nil {
+		flags.VisitAll(func(*flag.Flag) { found = true })
+	}
+	return found
+}
+
 // Synopsis implements cli.Command.
 func (c *adapter) Synopsis() string { return c.synopsis }
 
@@ -187,7 +197,7 @@ func (c *adapter) Help() string {
 	if c.long != "" {
 		out.WriteString("\n" + c.long + "\n")
 	}
-	if c.flags != nil {
+	if hasFlags(c.flags) {
 		out.WriteString("\nOptions:\n\n")
 		c.flags.SetOutput(&out)
 		c.flags.PrintDefaults()

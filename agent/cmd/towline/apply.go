@@ -98,6 +98,14 @@ func (s *session) saved(path string) (*plans.Plan, bool) {
 	return saved.Plan, true
 }
 
+// imported is the part of the last line that counts adopted objects, if there are any.
+func imported(plan *plans.Plan) string {
+	if n := plan.Count().Import; n > 0 {
+		return fmt.Sprintf("%d imported, ", n)
+	}
+	return ""
+}
+
 // apply applies a plan that a person has approved and keeps the state.
 func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 	if !plan.Applyable() {
@@ -124,12 +132,11 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 	if s.app.show(diags) {
 		return exitFailed
 	}
-	verb := "Apply"
 	if plan.Mode == plans.DestroyMode {
 		s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("Destroy complete! Resources: %d destroyed.", counter.destroyed.Load())))
 		return exitOK
 	}
-	s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("%s complete! Resources: %d added, %d changed, %d destroyed.", verb, counter.added.Load(), counter.changed.Load(), counter.destroyed.Load())))
+	s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed.", imported(plan), counter.added.Load(), counter.changed.Load(), counter.destroyed.Load())))
 	if len(state.Outputs) > 0 {
 		s.app.printf("\nOutputs:\n\n")
 	}

@@ -150,7 +150,7 @@ func (m *member) unproved(now time.Time) string {
 	case m.doubt != nil:
 		return m.doubt.Error()
 	case m.reports == nil && now.After(m.declared.Join.Expires):
-		return "no machine has enrolled, and the join token has expired: declare a new generation"
+		return "no machine has enrolled, and the join token has expired: raise join_token_version of towline_agent and apply"
 	case m.reports == nil:
 		return "no machine has enrolled"
 	case m.beat == nil:

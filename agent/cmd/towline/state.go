@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -116,7 +117,7 @@ func (a *app) outputCommand() *command {
 			}
 			o := state.Outputs[args[0]]
 			if o == nil {
-				a.fail("Output not found", fmt.Errorf("there is no output named %q in the state; the outputs are %v", args[0], slices.Sorted(maps.Keys(state.Outputs))))
+				a.fail("Output not found", fmt.Errorf("there is no output named %q in the state; the outputs are: %s", args[0], strings.Join(slices.Sorted(maps.Keys(state.Outputs)), ", ")))
 				return exitFailed
 			}
 			return a.oneOutput(o, *asJSON, *raw)
