@@ -10,6 +10,8 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -95,11 +97,25 @@ func (p *publisher) pack(dir string) (bundle.Archive, error) {
 		return bundle.Archive{}, err
 	}
 	diags = checkComplete(dir, config, archive)
+	diags = append(diags, checkLock(dir, config, archive)...)
 	if diags.HasErrors() {
 		return bundle.Archive{}, diags.Err()
 	}
 	p.app.show(diags)
 	return archive, nil
+}
+
+// checkLock finds where the lock file that would be published does not fit the
+// configuration: an agent would refuse the revision.
+func checkLock(dir string, config *configs.Config, archive bundle.Archive) tfdiags.Diagnostics {
+	if !slices.ContainsFunc(archive.Files, func(f bundle.File) bool { return f.Path == ".terraform.lock.hcl" }) {
+		return nil
+	}
+	installation, diags := install.Open(dir, cliconfig.OSEnvironment())
+	if diags.HasErrors() {
+		return diags
+	}
+	return append(diags, installation.Check(config.ProviderRequirements())...)
 }
 
 // checkComplete finds what the configuration needs and the archive does not hold.

@@ -198,7 +198,7 @@ func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 			diags = append(diags, notLocked(addr)...)
 		case !constraints.Allows(lock.Version):
 			diags = append(diags, tfdiags.New(tfdiags.Error, "Inconsistent dependency lock file",
-				fmt.Sprintf("The configuration needs the provider %s in a version %s, but the dependency lock file has %s. Run `init -upgrade` to choose another version.", addr, constraints, lock.Version))...)
+				fmt.Sprintf("The configuration needs the provider %s in a version %s, but the dependency lock file has %s. Run \"towline init -upgrade\" where the configuration is kept to choose another version.", addr, constraints, lock.Version))...)
 		}
 	}
 	return append(diags, i.warnOverrides(reqs)...)
