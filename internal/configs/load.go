@@ -3,7 +3,6 @@ package configs
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -144,9 +144,12 @@ func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
 	if err != nil {
 		return nil, tfdiags.New(tfdiags.Error, "Failed to read file", fmt.Sprintf("The configuration file %s cannot be read: %s.", path, err))
 	}
-	parse := l.parser.ParseHCL
+	check, parse := bounds.HCL, l.parser.ParseHCL
 	if strings.HasSuffix(path, ".json") {
-		parse = l.parser.ParseJSON
+		check, parse = bounds.HCLJSON, l.parser.ParseJSON
+	}
+	if hclDiags := check(data, path); hclDiags.HasErrors() {
+		return nil, tfdiags.FromHCL(hclDiags)
 	}
 	file, hclDiags := parse(data, path)
 	if file == nil {
@@ -155,18 +158,7 @@ func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
 	return file.Body, tfdiags.FromHCL(hclDiags)
 }
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err == nil && len(data) > maxFileSize {
-		err = fmt.Errorf("it is larger than %d bytes", maxFileSize)
-	}
-	return data, err
-}
+func readFile(path string) ([]byte, error) { return bounds.ReadFile(path, maxFileSize) }
 
 // configFiles lists the configuration files of a directory as Terraform chooses them.
 func configFiles(dir string) ([]string, error) {

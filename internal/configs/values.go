@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -97,9 +98,13 @@ func (c *collector) file(path string) {
 		c.fail("Failed to read variables file", fmt.Sprintf("Given variables file %s cannot be read: %s.", path, err))
 		return
 	}
-	parse := c.parser.ParseHCL
+	check, parse := bounds.HCL, c.parser.ParseHCL
 	if strings.HasSuffix(path, ".json") {
-		parse = c.parser.ParseJSON
+		check, parse = bounds.HCLJSON, c.parser.ParseJSON
+	}
+	if hclDiags := check(data, path); hclDiags.HasErrors() {
+		c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
+		return
 	}
 	file, hclDiags := parse(data, path)
 	c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
@@ -149,8 +154,12 @@ func (c *collector) setText(name, text, source string) {
 		return
 	}
 	filename := fmt.Sprintf("<value for var.%s>", name)
-	expr, hclDiags := hclsyntax.ParseExpression([]byte(text), filename, hcl.InitialPos)
+	var expr hcl.Expression
 	var val cty.Value
+	hclDiags := bounds.Expression([]byte(text), filename)
+	if !hclDiags.HasErrors() {
+		expr, hclDiags = hclsyntax.ParseExpression([]byte(text), filename, hcl.InitialPos)
+	}
 	if !hclDiags.HasErrors() {
 		val, hclDiags = expr.Value(nil)
 	}

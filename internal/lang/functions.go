@@ -13,6 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 )
 
 // FunctionOptions is what functions depend on besides their arguments.
@@ -62,9 +64,9 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"format":          stdlib.FormatFunc,
 		"formatdate":      stdlib.FormatDateFunc,
 		"formatlist":      stdlib.FormatListFunc,
-		"indent":          stdlib.IndentFunc,
+		"indent":          bounded(stdlib.IndentFunc, checkIndent),
 		"join":            stdlib.JoinFunc,
-		"jsondecode":      stdlib.JSONDecodeFunc,
+		"jsondecode":      bounded(stdlib.JSONDecodeFunc, checkText(bounds.JSON)),
 		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
 		"log":             logFunc,
@@ -82,7 +84,7 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"reverse":         stdlib.ReverseListFunc,
 		"rsadecrypt":      rsaDecryptFunc,
 		"setintersection": stdlib.SetIntersectionFunc,
-		"setproduct":      stdlib.SetProductFunc,
+		"setproduct":      bounded(stdlib.SetProductFunc, checkProduct),
 		"setsubtract":     stdlib.SetSubtractFunc,
 		"setunion":        stdlib.SetUnionFunc,
 		"sha1":            ofText(hexSHA1),
@@ -106,7 +108,7 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"uuid":            uuid.V4Func,
 		"uuidv5":          uuid.V5Func,
 		"values":          stdlib.ValuesFunc,
-		"yamldecode":      ctyyaml.YAMLDecodeFunc,
+		"yamldecode":      bounded(ctyyaml.YAMLDecodeFunc, checkText(bounds.YAML)),
 		"yamlencode":      ctyyaml.YAMLEncodeFunc,
 		"zipmap":          stdlib.ZipmapFunc,
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	homedir "github.com/mitchellh/go-homedir"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 )
 
 // maxFileSize bounds what functions read from one file, in bytes.
@@ -36,17 +37,9 @@ func readBounded(baseDir, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(full)
+	data, err := bounds.ReadFile(full, maxFileSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file %q; functions read only files that come with the configuration, so take what a resource makes from an attribute of that resource", path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err == nil && len(data) > maxFileSize {
-		err = fmt.Errorf("%q is larger than %d bytes", path, maxFileSize)
 	}
 	return data, err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 )
 
 // renderers are the functions that render templates.
@@ -99,6 +101,9 @@ func templateFunc(first function.Parameter, source templateSource, fns map[strin
 		bare, textMarks := text.Unmark()
 		if !bare.IsKnown() || !vars.IsKnown() {
 			return cty.DynamicVal.WithMarks(varMarks, textMarks), nil
+		}
+		if hclDiags := bounds.Template([]byte(bare.AsString()), name); hclDiags.HasErrors() {
+			return cty.DynamicVal, function.NewArgError(0, hclDiags)
 		}
 		expr, hclDiags := hclsyntax.ParseTemplate([]byte(bare.AsString()), name, hcl.InitialPos)
 		if hclDiags.HasErrors() {
