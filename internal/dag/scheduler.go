@@ -3,12 +3,17 @@ package dag
 import (
 	"container/heap"
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Class names a group of steps that share a limit on concurrency.
 type Class int
+
+// Compute is the first class. Its steps are short and wait for nothing: a slot of
+// another class may be held for one of them.
+const Compute Class = 0
 
 // Step is a piece of a node's work. It runs in a goroutine of its own that
 // counts against Class's limit, and must not wait for other nodes.
@@ -272,21 +277,22 @@ func (s *Scheduler) skipReady() {
 // work runs steps of n, and then of whatever is ready in the same class, until
 // nothing is: a goroutine is started only when concurrency grows.
 func (s *Scheduler) work(ctx context.Context, n *Node) {
+	slot := n.step.Class
 	for n != nil {
-		class := n.step.Class
 		if n.began.IsZero() {
 			n.began = time.Now()
 		}
 		next, ok := n.step.Run(ctx)
-		n = s.finish(n, class, next, ok)
+		n = s.finish(n, slot, next, ok)
 	}
 }
 
 // finish accounts for a step that returned and picks the next node for the same
-// goroutine, or nil to end it.
-func (s *Scheduler) finish(n *Node, class Class, next *Step, ok bool) *Node {
+// goroutine, which holds a slot of a class, or nil to end it.
+func (s *Scheduler) finish(n *Node, slot Class, next *Step, ok bool) *Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var released []*Node
 	if ok && next != nil {
 		n.step = *next
 		heap.Push(&s.ready[n.step.Class], n)
@@ -296,20 +302,34 @@ func (s *Scheduler) finish(n *Node, class Class, next *Step, ok bool) *Node {
 		if !ok {
 			n.status = FailedStatus
 		}
-		for _, d := range s.end(n) {
+		released = s.end(n)
+		for _, d := range released {
 			s.settle(d)
 		}
 	}
-	var follow *Node
-	if !s.stopped && len(s.ready[class]) > 0 && (s.limits[class] < 1 || s.running[class] <= s.limits[class]) {
-		follow = s.ready[class].next()
-	} else {
-		s.running[class]--
+	follow := s.follow(slot, released)
+	if follow == nil {
+		s.running[slot]--
 	}
 	if s.moreToStart() || s.active == 0 || s.stopped || s.open == 0 {
 		s.cond.Signal()
 	}
 	return follow
+}
+
+// follow picks what a slot is used for next, nil if it is free. If the node that
+// ended has released something that matters more than all that waits for the slot,
+// but that has to compute first, it does so here and now: had the slot been given
+// away, it would come back to find all of them taken.
+func (s *Scheduler) follow(slot Class, released []*Node) *Node {
+	if s.stopped || len(s.ready[slot]) == 0 || s.limits[slot] > 0 && s.running[slot] > s.limits[slot] {
+		return nil
+	}
+	if computing := s.ready[Compute]; slot != Compute && len(computing) > 0 &&
+		computing[0].priority > s.ready[slot][0].priority && slices.Contains(released, computing[0]) {
+		return s.ready[Compute].next()
+	}
+	return s.ready[slot].next()
 }
 
 // moreToStart tells whether Run has something to start.
