@@ -21,7 +21,7 @@ const (
 	planTimeout = 2 * time.Hour
 	// applyTimeout bounds the changes of one round; databases and clusters take hours.
 	applyTimeout = 12 * time.Hour
-	// stopGrace is how long providers may go on after the agent was told to stop. It
+	// stopGrace is how long calls may go on after the agent was told to stop. It
 	// is below the time that the agent's systemd unit gives.
 	stopGrace = 10 * time.Minute
 )

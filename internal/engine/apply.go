@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -59,7 +60,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	a.addDestroys()
 	a.forget()
 	e.hook.Expect(countCalls(plan))
-	release := e.ending(ctx)
+	release := a.ending(ctx)
 	diags = append(diags, a.walk.run(ctx)...)
 	release()
 	e.hook.Ended()
@@ -100,6 +101,9 @@ type applier struct {
 	estimates map[string]time.Duration
 	// deposed are the keys under which replaced objects are set aside.
 	deposed map[*plans.Change]string
+	// cutOff tells that providers were asked to stop, so that an error of theirs says
+	// nothing about whether a change was made.
+	cutOff atomic.Bool
 
 	mu    sync.Mutex
 	state *states.State

@@ -197,7 +197,7 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 	resp := c.run.client.ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
 		TypeName: c.change.Addr.Resource.Type, PriorState: c.prior, PlannedState: c.planned, Config: c.config, PlannedPrivate: c.private,
 	})
-	if resp.Unanswered {
+	if resp.Unanswered || (a.cutOff.Load() && c.mayBeLost(resp)) {
 		c.unanswered = true
 		a.engine.hook.Applied(event, time.Since(began), true)
 		return c.priorObject, append(resp.Diagnostics, unanswered(c.name)...)
@@ -219,6 +219,12 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 	}
 	a.engine.hook.Applied(event, time.Since(began), diags.HasErrors())
 	return obj, diags
+}
+
+// mayBeLost tells whether a failed answer leaves an object that nobody knows of. What
+// was recorded before is read again in any case.
+func (c *providerCall) mayBeLost(resp providers.ApplyResourceChangeResponse) bool {
+	return c.verb == "create" && resp.Diagnostics.HasErrors() && (resp.NewState == cty.NilVal || resp.NewState.IsNull())
 }
 
 func unanswered(name string) tfdiags.Diagnostics {

@@ -503,7 +503,7 @@ func (h *hanging) Close() error {
 func (h *hanging) ApplyResourceChange(context.Context, providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 	close(h.begun)
 	<-h.ended
-	return providers.ApplyResourceChangeResponse{Unanswered: true, Diagnostics: tfdiags.New(tfdiags.Error, "Plugin did not respond", "It was ended.")}
+	return providers.ApplyResourceChangeResponse{Unanswered: !h.heeds, Diagnostics: tfdiags.New(tfdiags.Error, "Call failed", "It was cut off.")}
 }
 
 type hangingSource struct{ provider *hanging }
@@ -517,13 +517,9 @@ func TestCancelledApplyEndsAlthoughAProviderHangs(t *testing.T) {
 	for name, heeds := range map[string]bool{"heeds the request to stop": true, "has to be ended": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			grace := time.Millisecond
-			if heeds {
-				grace = time.Hour
-			}
 			h := &hanging{Provider: providerstest.New(fakeSchema()), begun: make(chan struct{}), ended: make(chan struct{}), heeds: heeds}
 			b := newBench(t, nil)
-			b.engine = engine.New(engine.Options{Providers: hangingSource{h}, StopGrace: grace})
+			b.engine = engine.New(engine.Options{Providers: hangingSource{h}, StopGrace: time.Millisecond})
 			b.write(map[string]string{"main.tf": "resource \"fake_thing\" \"a\" {\n name = \"a\"\n}\n"})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -549,6 +545,35 @@ func TestCancelledApplyEndsAlthoughAProviderHangs(t *testing.T) {
 				t.Errorf("pending: %+v", pending)
 			}
 		})
+	}
+}
+
+// TestCancelledApplyLetsCallsEnd: asking a provider to stop makes it break off what
+// it does, so it is not asked before it had its time.
+func TestCancelledApplyLetsCallsEnd(t *testing.T) {
+	t.Parallel()
+	b, fake := newFakeBench(t)
+	b.engine = engine.New(engine.Options{Providers: source{"fake": func() providers.Interface { return fake }}, StopGrace: time.Hour})
+	b.write(map[string]string{"main.tf": "resource \"fake_thing\" \"a\" {\n name = \"a\"\n}\n"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	fake.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+		cancel()
+		return fake.ApplyDefault(req)
+	}
+	config := b.load()
+	plan, diags := b.engine.Plan(ctx, config, b.state, engine.PlanOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	j, _, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = j.Close() }()
+	state, _ := b.engine.Apply(ctx, config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: j})
+	if state.Count() != 1 || len(j.Pending()) != 0 || fake.Stopped() {
+		t.Errorf("%d objects, %d pending, stopped %t", state.Count(), len(j.Pending()), fake.Stopped())
 	}
 }
 

@@ -32,8 +32,8 @@ type Options struct {
 	Hook Hook
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// StopGrace is how long providers have to end their calls after an apply was
-	// cancelled, before they are ended by force. 0 means any time.
+	// StopGrace is how long calls under way may go on after an apply was cancelled,
+	// before they are cut off. 0 means any time.
 	StopGrace time.Duration
 }
 
