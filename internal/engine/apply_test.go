@@ -189,8 +189,17 @@ func TestCallsOfADeadProcessAreSettled(t *testing.T) {
 		prepare func(*providerstest.Provider)
 		open    int
 	}{
-		"create that happened":           {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p) }},
-		"create that did not happen":     {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p); refuseApply(p) }},
+		"create that happened":       {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p) }},
+		"create that did not happen": {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) { p.ReadHook = byName(p); refuseApply(p) }},
+		"create beside a delete": {after: before[strings.LastIndex(before, "resource"):] + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", prepare: func(p *providerstest.Provider) {
+			p.ReadHook = byName(p)
+			p.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+				if req.PriorState.IsNull() {
+					return failing(providers.ApplyResourceChangeResponse{})
+				}
+				return p.ApplyDefault(req)
+			}
+		}},
 		"create that nobody can look up": {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", open: 1},
 		"create while no provider answers": {after: before + "resource \"fake_thing\" \"c\" {\n name = \"c\"\n}\n", open: 1, prepare: func(p *providerstest.Provider) {
 			p.ReadHook = func(_ context.Context, req providers.ReadResourceRequest) providers.ReadResourceResponse {

@@ -167,33 +167,55 @@ func (s *settler) adopt(schema *providers.ResourceSchema, intent journal.Intent,
 	return obj, tfdiags.FromError("Failed to record object", err)
 }
 
+// maxSamples bounds the recorded objects on which a way of reading is tried.
+const maxSamples = 5
+
 // readsByArguments tells whether reading finds objects of a type without their
-// computed values, by trying it on one that is recorded. Without one to try it on
-// the answer is yes: the provider did answer that there is no such object.
+// computed values, by trying it on some that are recorded and exist. Without one to
+// try it on the answer is yes: the provider did answer that there is no such object.
 func (s *settler) readsByArguments(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema) bool {
+	for _, sample := range s.samples(addr.Resource.Type) {
+		known, diags := decodeObject(ctx, run.client, addr, schema, sample)
+		if diags.HasErrors() {
+			return false
+		}
+		attrs := known.Value.AsValueMap()
+		for name, attr := range schema.Block.Attributes {
+			if attr.Computed {
+				attrs[name] = cty.NullVal(attr.ImpliedType())
+			}
+		}
+		if found, ok := exists(ctx, run, addr, cty.ObjectVal(attrs), sample); !ok || found {
+			return ok
+		}
+		if found, ok := exists(ctx, run, addr, known.Value, sample); !ok || found {
+			return false
+		}
+		// The sample is gone, as when its own deletion was under way. It proves nothing.
+	}
+	return true
+}
+
+// samples are recorded objects of a type.
+func (s *settler) samples(typeName string) []*states.Object {
 	s.planner.mu.Lock()
-	var sample *states.Object
+	defer s.planner.mu.Unlock()
+	var out []*states.Object
 	s.state.Each(func(_ addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
-		if r.Addr.Mode == addrs.Managed && r.Addr.Type == addr.Resource.Type && inst.Current != nil && sample == nil {
-			sample = inst.Current
+		if r.Addr.Mode == addrs.Managed && r.Addr.Type == typeName && inst.Current != nil && len(out) < maxSamples {
+			out = append(out, inst.Current)
 		}
 	})
-	s.planner.mu.Unlock()
-	if sample == nil {
-		return true
+	return out
+}
+
+// exists reads an object; ok is false if the provider could not say.
+func exists(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, question cty.Value, sample *states.Object) (found, ok bool) {
+	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: question, Private: sample.Private})
+	if resp.Diagnostics.HasErrors() || resp.NewState == cty.NilVal {
+		return false, false
 	}
-	known, diags := decodeObject(ctx, run.client, addr, schema, sample)
-	if diags.HasErrors() {
-		return false
-	}
-	attrs := known.Value.AsValueMap()
-	for name, attr := range schema.Block.Attributes {
-		if attr.Computed {
-			attrs[name] = cty.NullVal(attr.ImpliedType())
-		}
-	}
-	resp := run.client.ReadResource(ctx, providers.ReadResourceRequest{TypeName: addr.Resource.Type, PriorState: cty.ObjectVal(attrs), Private: sample.Private})
-	return !resp.Diagnostics.HasErrors() && resp.NewState != cty.NilVal && !resp.NewState.IsNull()
+	return !resp.NewState.IsNull(), true
 }
 
 // openQuestion asks a person what became of a create.
