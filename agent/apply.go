@@ -22,7 +22,7 @@ func (r *round) apply(ctx context.Context) error {
 	if err := r.stillHolds(ctx); err != nil {
 		return err
 	}
-	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: a.journal, BaseDir: r.revision.dir})
+	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: a.journal, BaseDir: r.revision.dir, Variables: r.revision.variables})
 	r.diags = append(r.diags, diags...)
 	failed := map[string]bool{}
 	for _, d := range diags {

@@ -57,9 +57,6 @@ func decodeVariable(block *hcl.Block) (*Variable, tfdiags.Diagnostics) {
 			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, target))...)
 		}
 	}
-	if v.Ephemeral {
-		diags = append(diags, notYet(content.Attributes["ephemeral"].Range, "An ephemeral variable")...)
-	}
 	if attr, ok := content.Attributes["type"]; ok {
 		v.Typed = true
 		v.Type, v.TypeDefaults, hclDiags = typeexpr.TypeConstraintWithDefaults(attr.Expr)
@@ -113,9 +110,6 @@ func decodeOutput(block *hcl.Block) (*Output, tfdiags.Diagnostics) {
 		if attr, ok := content.Attributes[name]; ok {
 			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, target))...)
 		}
-	}
-	if o.Ephemeral {
-		diags = append(diags, notYet(content.Attributes["ephemeral"].Range, "An ephemeral output")...)
 	}
 	if attr, ok := content.Attributes["value"]; ok {
 		o.Expr = attr.Expr

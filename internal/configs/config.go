@@ -50,7 +50,7 @@ type Module struct {
 	Locals          map[string]*Local
 	Outputs         map[string]*Output
 	ModuleCalls     map[string]*ModuleCall
-	// Resources holds managed resources and data sources.
+	// Resources holds managed resources, data sources and ephemeral resources.
 	Resources map[addrs.Resource]*Resource
 	// Checks are the check blocks by name.
 	Checks map[string]*Check

@@ -8,29 +8,32 @@ import (
 	"testing"
 )
 
-// TestWhatIsNotRunIsRefused: language that this version does not run must not be
-// ignored. An ephemeral value that is taken for an ordinary one ends in the state.
-func TestWhatIsNotRunIsRefused(t *testing.T) {
+// TestEphemeralRootOutput: what the root module gives out is kept, so nothing ephemeral may be.
+func TestEphemeralRootOutput(t *testing.T) {
 	t.Parallel()
-	for name, content := range map[string]string{
-		"ephemeral variable": "variable \"a\" {\n  ephemeral = true\n}\n",
-		"ephemeral output":   "output \"a\" {\n  value     = 1\n  ephemeral = true\n}\n",
+	output := "output \"a\" {\n  value     = 1\n  ephemeral = true\n}\n"
+	for name, test := range map[string]struct{ main, want string }{
+		"root":   {output, "Ephemeral output not allowed"},
+		"called": {"module \"m\" {\n  source = \"./m\"\n}\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(content), 0o600); err != nil {
+			if err := os.Mkdir(filepath.Join(dir, "m"), 0o700); err != nil {
 				t.Fatal(err)
+			}
+			for file, content := range map[string]string{"main.tf": test.main, "m/m.tf": output} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			_, diags := Load(dir)
-			if err := diags.Err(); err == nil || !strings.Contains(err.Error(), "Unsupported language feature") {
-				t.Errorf("got %v", err)
+			got := ""
+			if len(diags) > 0 {
+				got = diags[0].Summary
 			}
-			if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(strings.Replace(content, "true", "false", 1)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, diags := Load(dir); diags.HasErrors() {
-				t.Errorf("without being ephemeral it is refused too: %v", diags.Err())
+			if got != test.want {
+				t.Errorf("got %v, want %q", diags, test.want)
 			}
 		})
 	}

@@ -61,6 +61,9 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 		diags = append(diags, tfdiags.At(c.Module.Imports[0].Range, "Invalid import configuration",
 			fmt.Sprintf("Import blocks may stand in the root module only, and this one is in %s. Move it to the root module, with the module in its address.", c.Path))...)
 	}
+	if c.Parent == nil {
+		diags = append(diags, c.Module.checkRootOutputs()...)
+	}
 	callStack = append(callStack, filepath.Clean(dir))
 	for _, name := range sortedKeys(c.Module.ModuleCalls) {
 		call := c.Module.ModuleCalls[name]
@@ -77,6 +80,18 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 		child := &Config{Root: c.Root, Parent: c, Path: c.Path.Child(name)}
 		diags = append(diags, l.load(child, childDir, callStack)...)
 		c.Children[name] = child
+	}
+	return diags
+}
+
+// checkRootOutputs refuses ephemeral outputs of the root module: they would be kept in the state.
+func (m *Module) checkRootOutputs() tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, name := range sortedKeys(m.Outputs) {
+		if o := m.Outputs[name]; o.Ephemeral {
+			diags = append(diags, tfdiags.At(o.Range, "Ephemeral output not allowed",
+				fmt.Sprintf("Output %q is ephemeral, but the outputs of the root module are kept in the state. Only modules that others call may have ephemeral outputs; remove the argument or the output.", name))...)
+		}
 	}
 	return diags
 }

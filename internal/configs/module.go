@@ -57,12 +57,8 @@ func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 	case "module":
 		c, diags := decodeModuleCall(block)
 		return declare(diags, m.ModuleCalls, c.Name, c, func(c *ModuleCall) hcl.Range { return c.Range }, "module call")
-	case "resource", "data":
-		mode := addrs.Managed
-		if block.Type == "data" {
-			mode = addrs.Data
-		}
-		r, diags := decodeResource(block, mode)
+	case "resource", "data", "ephemeral":
+		r, diags := decodeResource(block, map[string]addrs.ResourceMode{"resource": addrs.Managed, "data": addrs.Data, "ephemeral": addrs.Ephemeral}[block.Type])
 		return declare(diags, m.Resources, r.Addr, r, func(r *Resource) hcl.Range { return r.Range }, block.Type)
 	default:
 		return m.addRefactoring(block)

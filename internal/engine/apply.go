@@ -34,6 +34,9 @@ type ApplyOptions struct {
 	Recorder Recorder
 	// BaseDir is the directory that relative paths in functions start from; "" means ".".
 	BaseDir string
+	// Variables are values of root input variables. Only those that are ephemeral
+	// count: the others are as they were planned.
+	Variables map[string]cty.Value
 }
 
 // Apply makes an approved plan true and returns the state afterwards, also with
@@ -52,7 +55,12 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	if diags.HasErrors() {
 		return plan.Prior, diags
 	}
-	a := e.newApplier(prog, plan, opts)
+	variables, moreDiags := appliedVariables(config, plan, opts.Variables)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return plan.Prior, diags
+	}
+	a := e.newApplier(prog, plan, variables, opts)
 	if plan.Mode == plans.RefreshOnlyMode && !plan.Applyable() {
 		return plan.Prior, diags
 	}
@@ -109,7 +117,12 @@ type applier struct {
 	state *states.State
 }
 
-func (e *Engine) newApplier(prog *program, plan *plans.Plan, opts ApplyOptions) *applier {
+func (w *walk) applying() bool {
+	_, is := w.op.(*applier)
+	return is
+}
+
+func (e *Engine) newApplier(prog *program, plan *plans.Plan, variables map[string]cty.Value, opts ApplyOptions) *applier {
 	baseDir := opts.BaseDir
 	if baseDir == "" {
 		baseDir = "."
@@ -123,10 +136,6 @@ func (e *Engine) newApplier(prog *program, plan *plans.Plan, opts ApplyOptions) 
 		if c.Deposed == "" {
 			a.changes[c.Addr.String()] = c
 		}
-	}
-	variables := make(map[string]cty.Value, len(plan.Variables))
-	for name, v := range plan.Variables {
-		variables[name] = v.Value
 	}
 	a.walk = e.newWalk(prog, a, variables, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: plan.Created}))
 	switch {

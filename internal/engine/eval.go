@@ -19,6 +19,8 @@ type evalOptions struct {
 	repeat repetition
 	// self is the value of self, or NilVal.
 	self cty.Value
+	// owner is the resource that self is an instance of, if references to it by name mean self.
+	owner *object
 	// want is the type to convert to; the zero value means any.
 	want cty.Type
 }
@@ -81,11 +83,15 @@ func (b *contextBuilder) add(r ref) tfdiags.Diagnostics {
 	case lang.RefModule:
 		b.addModule(r)
 	case lang.RefResource:
+		if b.opts.owner != nil && r.target == b.opts.owner {
+			b.set(r.Resource.Type, r.Resource.Name, b.opts.self)
+			return nil
+		}
 		b.addResource(r)
 	case lang.RefPath:
 		b.set("path", r.Name, b.mi.pathValue(r.Name))
 	case lang.RefTerraform:
-		b.set("terraform", r.Name, cty.StringVal(b.mi.walk.workspace))
+		b.set("terraform", r.Name, b.mi.walk.terraformValue(r.Name))
 	case lang.RefCount, lang.RefEach:
 		return b.addRepeat(r)
 	case lang.RefSelf:
@@ -262,6 +268,9 @@ func (mi *moduleInst) callValue(call *object, outputs map[*object]bool) cty.Valu
 		attrs := make(map[string]cty.Value, len(outputs))
 		for o := range outputs {
 			attrs[o.name] = orDynamic(set.byKey[key].slots[o.local].value)
+			if mi.walk.validating() { // terraform does not look into modules then
+				attrs[o.name] = lang.DropEphemeral(attrs[o.name])
+			}
 		}
 		return cty.ObjectVal(attrs)
 	}
@@ -298,6 +307,18 @@ func (mi *moduleInst) pathValue(name string) cty.Value {
 	}
 }
 
+// terraformValue is an attribute of the terraform object.
+func (w *walk) terraformValue(name string) cty.Value {
+	if name != "applying" {
+		return cty.StringVal(w.workspace)
+	}
+	if w.validating() {
+		return cty.UnknownVal(cty.Bool).Mark(lang.Ephemeral)
+	}
+	_, applying := w.op.(*applier)
+	return cty.BoolVal(applying).Mark(lang.Ephemeral) // it differs between plan and apply
+}
+
 func (mi *moduleInst) evalLocal(o *object) tfdiags.Diagnostics {
 	val, diags := mi.eval(o.localVal.Expr, o.refs, evalOptions{})
 	mi.slots[o.local].value = val
@@ -315,9 +336,26 @@ func (mi *moduleInst) evalOutput(o *object) tfdiags.Diagnostics {
 		diags = append(diags, tfdiags.At(o.output.Expr.Range(), "Output refers to sensitive values",
 			"To keep secrets from being shown by accident, a root module output that holds sensitive values must say sensitive = true. Add that, or use nonsensitive() if the value is no secret.")...)
 	}
+	diags = append(diags, checkEphemeralOutput(o, val, moreDiags)...)
 	if o.output.Sensitive {
 		val = val.Mark(lang.Sensitive)
 	}
 	mi.slots[o.local].value = val
 	return diags
+}
+
+// checkEphemeralOutput compares whether an output may be ephemeral with whether
+// its value is. Nothing is said of a value that could not be evaluated.
+func checkEphemeralOutput(o *object, val cty.Value, evaluated tfdiags.Diagnostics) tfdiags.Diagnostics {
+	switch {
+	case evaluated.HasErrors():
+		return nil
+	case !o.output.Ephemeral && lang.ContainsEphemeral(val):
+		return tfdiags.At(o.output.Expr.Range(), "Ephemeral value not allowed",
+			"The value comes from something ephemeral, but the output does not say that it is. In a module that others call, add ephemeral = true; otherwise use another value, or ephemeralasnull().")
+	case o.output.Ephemeral && !val.HasMark(lang.Ephemeral):
+		return tfdiags.At(o.output.Expr.Range(), "Value not allowed in ephemeral output",
+			"The output says that it is ephemeral, but its value is not. Remove the argument ephemeral, or use an ephemeral value.")
+	}
+	return nil
 }

@@ -30,6 +30,8 @@ type bench struct {
 	engine *engine.Engine
 	state  *states.State
 	log    *callLog
+	// variables are given to applies.
+	variables map[string]cty.Value
 }
 
 // callLog notes the order of changes.
@@ -125,12 +127,24 @@ func (b *bench) apply(opts engine.PlanOptions) tfdiags.Diagnostics {
 	if diags.HasErrors() {
 		b.t.Fatal(diags.Err())
 	}
+	b.variables = opts.Variables
+	return b.applyConfig(config, plan)
+}
+
+// applyPlan applies a plan of the current configuration, and keeps the state.
+func (b *bench) applyPlan(plan *plans.Plan) tfdiags.Diagnostics {
+	b.t.Helper()
+	return b.applyConfig(b.load(), plan)
+}
+
+func (b *bench) applyConfig(config *configs.Config, plan *plans.Plan) (diags tfdiags.Diagnostics) {
+	b.t.Helper()
 	j, _, err := journal.Open(filepath.Join(b.t.TempDir(), "journal"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer func() { _ = j.Close() }()
-	b.state, diags = b.engine.Apply(b.t.Context(), config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: j})
+	b.state, diags = b.engine.Apply(b.t.Context(), config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: j, Variables: b.variables})
 	return diags
 }
 

@@ -364,12 +364,8 @@ func (p *planner) result() *plans.Plan {
 	p.noteMoves()
 	slices.SortFunc(p.changes, plans.CompareChanges)
 	slices.SortFunc(p.drift, plans.CompareChanges)
-	variables := make(map[string]plans.Variable, len(p.opts.Variables))
-	for name, val := range p.opts.Variables {
-		variables[name] = plans.Variable{Value: val}
-	}
 	plan := &plans.Plan{
-		Mode: p.opts.Mode, Created: p.engine.opts.Now(), Variables: variables,
+		Mode: p.opts.Mode, Created: p.engine.opts.Now(), Variables: p.plannedVariables(),
 		Changes: p.changes, Drift: p.drift, Previous: p.prior, Prior: p.refreshed,
 		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
 	}

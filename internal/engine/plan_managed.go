@@ -91,8 +91,12 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	}
 	val, moreDiags := decodeBody(o.resource.Config, o.schema.Block, hclCtx)
 	diags = append(diags, moreDiags...)
-	config, paths := lang.SensitivePaths(val)
-	return evaluated{config: config, sensitive: paths}, diags.WithAddress(inst.name)
+	config, paths := lang.UnmarkPaths(val)
+	diags = append(diags, checkEphemeral(o, paths.Ephemeral)...)
+	if len(o.provisioners) > 0 && !w.applying() {
+		diags = append(diags, w.checkProvisioners(inst)...)
+	}
+	return evaluated{config: config, sensitive: paths.Sensitive}, diags.WithAddress(inst.name)
 }
 
 func (p *planner) postconditions(inst *instance) tfdiags.Diagnostics {

@@ -186,7 +186,7 @@ func (w *walk) providerConfig(run *providerRun) (cty.Value, tfdiags.Diagnostics)
 		return cty.NilVal, diags
 	}
 	val, moreDiags := decodeBody(body, schema.Provider, hclCtx)
-	val, _ = lang.SensitivePaths(val)
+	val, _ = lang.UnmarkPaths(val)
 	return val, append(diags, moreDiags...)
 }
 

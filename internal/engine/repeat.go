@@ -64,6 +64,9 @@ func (mi *moduleInst) countKeys(expr hcl.Expression, refs []ref) ([]addrs.Instan
 	if diags.HasErrors() {
 		return nil, repeatCount, nil, diags
 	}
+	if val.HasMark(lang.Ephemeral) {
+		return bad("The given count comes from something ephemeral, which may differ between plan and apply, so the instances would too. Use a value that is not ephemeral.")
+	}
 	val, _ = val.Unmark()
 	if val.IsNull() {
 		return bad("The given count is null. A whole number is required; use 0 for no instances.")
@@ -102,6 +105,9 @@ func (mi *moduleInst) eachKeys(expr hcl.Expression, refs []ref) ([]addrs.Instanc
 	val, diags := mi.eval(expr, refs, evalOptions{})
 	if diags.HasErrors() {
 		return nil, repeatEach, nil, diags
+	}
+	if val.HasMark(lang.Ephemeral) {
+		return bad("The given for_each value comes from something ephemeral, which may differ between plan and apply, so the instances would too. Use a value that is not ephemeral.")
 	}
 	if val.IsMarked() {
 		return bad("The given for_each value is sensitive, or is derived from a sensitive value, and its keys would appear in addresses. Use nonsensitive() if the keys are no secret.")

@@ -10,6 +10,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -24,6 +25,12 @@ func (mi *moduleInst) evalVariable(o *object) tfdiags.Diagnostics {
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
 		return diags
+	}
+	if o.variable.Ephemeral {
+		val = val.Mark(lang.Ephemeral)
+	} else if lang.ContainsEphemeral(val) {
+		return append(diags, tfdiags.At(at, "Ephemeral value not allowed",
+			fmt.Sprintf("The value comes from something ephemeral, but the variable %q of the module does not take such values. Add ephemeral = true to the variable, so that it is never kept, or pass another value.", o.name))...)
 	}
 	if o.variable.Sensitive {
 		val = val.Mark(lang.Sensitive)
@@ -57,6 +64,41 @@ func (mi *moduleInst) variableInput(o *object) (cty.Value, hcl.Range, tfdiags.Di
 	return cty.NilVal, o.variable.Range, nil
 }
 
+// plannedVariables is what a plan keeps of the variables that it was made with.
+func (p *planner) plannedVariables() map[string]plans.Variable {
+	declared := p.walk.prog.root.config.Module.Variables
+	out := make(map[string]plans.Variable, len(p.opts.Variables))
+	for name, val := range p.opts.Variables {
+		if v := declared[name]; v != nil && v.Ephemeral {
+			out[name] = plans.Variable{Ephemeral: true}
+			continue
+		}
+		out[name] = plans.Variable{Value: val}
+	}
+	return out
+}
+
+// appliedVariables joins the variables that a plan kept with those that must be
+// given again, because none kept them.
+func appliedVariables(config *configs.Config, plan *plans.Plan, given map[string]cty.Value) (map[string]cty.Value, tfdiags.Diagnostics) {
+	out := make(map[string]cty.Value, len(plan.Variables))
+	var diags tfdiags.Diagnostics
+	for _, name := range sortedNames(plan.Variables) {
+		if v := plan.Variables[name]; !v.Ephemeral {
+			out[name] = v.Value
+		} else if _, again := given[name]; !again {
+			diags = append(diags, tfdiags.New(tfdiags.Error, "No value for required variable",
+				fmt.Sprintf("The ephemeral variable %q was set when the plan was made. A plan does not keep such values, so set the variable again for the apply.", name))...)
+		}
+	}
+	for name, val := range given {
+		if v := config.Module.Variables[name]; v != nil && v.Ephemeral {
+			out[name] = val
+		}
+	}
+	return out, diags
+}
+
 // conformVariable applies default, nullable, type constraint and defaults of optional attributes.
 func conformVariable(v *configs.Variable, val cty.Value, at hcl.Range) (cty.Value, tfdiags.Diagnostics) {
 	if val == cty.NilVal || (val.IsNull() && !v.Nullable && !v.Required()) {
@@ -86,7 +128,7 @@ func (mi *moduleInst) validateVariable(o *object) tfdiags.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	return mi.evalRules(checked{object: o}, o.variable.Validations, "Invalid value for variable", hclCtx)
+	return mi.evalRules(checked{object: o}, o.variable.Validations, invalidVariable, hclCtx)
 }
 
 // checked is the instance that conditions belong to.
@@ -140,33 +182,56 @@ func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext)
 		return outcome{status: states.CheckError}, append(diags, tfdiags.At(rule.Condition.Range(), "Invalid condition result",
 			"The condition must be true or false.")...)
 	}
+	ofVariable := summary == invalidVariable
+	if result.True() && ofVariable {
+		return outcome{status: states.CheckPass}, diags
+	}
+	message, moreDiags := ruleMessage(rule, hclCtx, ofVariable)
+	diags = append(diags, moreDiags...)
 	if result.True() {
 		return outcome{status: states.CheckPass}, diags
 	}
-	message := ruleMessage(rule, hclCtx)
 	return outcome{states.CheckFail, message}, append(diags, tfdiags.Diagnostic{
 		Severity: tfdiags.Error, Summary: summary, Detail: message,
 		Subject: rule.Condition.Range().Ptr(), Expression: rule.Condition, EvalContext: hclCtx,
 	})
 }
 
-// ruleMessage evaluates a rule's error message.
-func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext) string {
+// invalidVariable is the summary of a validation rule that does not hold.
+const invalidVariable = "Invalid value for variable"
+
+// ruleMessage evaluates a rule's error message. One that holds a secret is not
+// shown, which is told apart, so that it is noticed before the rule fails.
+func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext, ofVariable bool) (string, tfdiags.Diagnostics) {
 	const fallback = "The condition does not hold, and its error message cannot be shown."
 	if rule.ErrorMessage == nil {
-		return fallback
+		return fallback, nil
 	}
 	val, hclDiags := rule.ErrorMessage.Value(hclCtx)
 	if hclDiags.HasErrors() || !val.IsKnown() || val.IsNull() {
-		return fallback
+		return fallback, nil
 	}
-	if lang.ContainsSensitive(val) {
-		return "The condition does not hold. Its error message is not shown, because it holds a sensitive value."
+	const advice = "so it is not shown. Leave out the references to them, or use %s() on what is no secret."
+	switch at := rule.ErrorMessage.Range(); {
+	case lang.ContainsSensitive(val):
+		hidden := "The condition does not hold. Its error message is not shown, because it holds a sensitive value."
+		if ofVariable {
+			return hidden, nil
+		}
+		return hidden, tfdiags.At(at, "Error message refers to sensitive values",
+			"The error message of this condition refers to sensitive values, "+fmt.Sprintf(advice, "nonsensitive")).Warnings()
+	case lang.ContainsEphemeral(val):
+		diags := tfdiags.At(at, "Error message refers to ephemeral values",
+			"The error message of this condition refers to ephemeral values, "+fmt.Sprintf(advice, "ephemeralasnull"))
+		if !ofVariable {
+			diags = diags.Warnings()
+		}
+		return "The condition does not hold. Its error message is not shown, because it holds an ephemeral value.", diags
 	}
 	val, _ = val.Unmark()
 	text, err := convert.Convert(val, cty.String)
 	if err != nil || text.IsNull() {
-		return fallback
+		return fallback, nil
 	}
-	return text.AsString()
+	return text.AsString(), nil
 }

@@ -55,8 +55,7 @@ var (
 		delete(marks, Sensitive)
 		return unmarked.WithMarks(marks)
 	})
-	// ephemeralAsNullFunc returns its argument: no value is ephemeral yet.
-	ephemeralAsNullFunc = ofAnyValue(func(v cty.Value) cty.Value { return v })
+	ephemeralAsNullFunc = ofAnyValue(ephemeralAsNull)
 )
 
 var isSensitiveFunc = function.New(&function.Spec{
@@ -72,3 +71,23 @@ var isSensitiveFunc = function.New(&function.Spec{
 		return cty.False, nil
 	},
 })
+
+// ephemeralAsNull puts null in the place of every ephemeral part. Other marks stay:
+// that something is null may itself be a secret.
+func ephemeralAsNull(v cty.Value) cty.Value {
+	if !ContainsEphemeral(v) {
+		return v
+	}
+	out, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		if !part.HasMark(Ephemeral) {
+			return part, nil
+		}
+		_, marks := part.Unmark()
+		delete(marks, Ephemeral)
+		return cty.NullVal(part.Type()).WithMarks(marks), nil
+	})
+	if err != nil { // the transformation above has none
+		return cty.NullVal(v.Type())
+	}
+	return out
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // errHidden replaces the text of an error that may repeat a sensitive argument.
-var errHidden = errors.New("the arguments are not valid; why is not shown, because one of them is sensitive")
+var errHidden = errors.New("the arguments are not valid; why is not shown, because one of them is sensitive or ephemeral")
 
 // guarded returns a function whose errors neither repeat sensitive arguments nor
 // hold stack traces.
@@ -61,7 +61,7 @@ func harmless(args []cty.Value, err error) error {
 		return nil
 	case errors.As(err, &panicked):
 		return errors.New("the function is not defined for these arguments")
-	case !anySensitive(args):
+	case !anySecret(args):
 		return err
 	case errors.As(err, &arg):
 		return function.NewArgError(arg.Index, errHidden)
@@ -70,9 +70,10 @@ func harmless(args []cty.Value, err error) error {
 	}
 }
 
-func anySensitive(args []cty.Value) bool {
+// anySecret tells whether any argument must not be shown, or not be kept.
+func anySecret(args []cty.Value) bool {
 	for _, v := range args {
-		if ContainsSensitive(v) {
+		if ContainsSensitive(v) || ContainsEphemeral(v) {
 			return true
 		}
 	}

@@ -4,32 +4,59 @@ import "github.com/zclconf/go-cty/cty"
 
 type mark string
 
-// Sensitive is the mark on values that must not be shown.
-const Sensitive = mark("sensitive")
+const (
+	// Sensitive is the mark on values that must not be shown.
+	Sensitive = mark("sensitive")
+	// Ephemeral is the mark on values that must not be kept: neither in a plan nor in a state.
+	Ephemeral = mark("ephemeral")
+)
 
 // ContainsSensitive tells whether any part of a value is marked as sensitive.
-func ContainsSensitive(v cty.Value) bool {
+func ContainsSensitive(v cty.Value) bool { return contains(v, Sensitive) }
+
+// ContainsEphemeral tells whether any part of a value is marked as ephemeral.
+func ContainsEphemeral(v cty.Value) bool { return contains(v, Ephemeral) }
+
+func contains(v cty.Value, m mark) bool {
 	if !v.ContainsMarked() {
 		return false
 	}
 	_, marks := v.UnmarkDeep()
-	_, found := marks[Sensitive]
+	_, found := marks[m]
 	return found
 }
 
-// SensitivePaths unmarks a value and returns the paths at which it was marked as sensitive.
-func SensitivePaths(v cty.Value) (cty.Value, []cty.Path) {
+// MarkedPaths are the places at which a value was marked.
+type MarkedPaths struct{ Sensitive, Ephemeral []cty.Path }
+
+// UnmarkPaths removes all marks from a value and tells where they were.
+func UnmarkPaths(v cty.Value) (cty.Value, MarkedPaths) {
+	var paths MarkedPaths
 	if !v.ContainsMarked() {
-		return v, nil
+		return v, paths
 	}
 	unmarked, marked := v.UnmarkDeepWithPaths()
-	var paths []cty.Path
 	for _, m := range marked {
 		if _, found := m.Marks[Sensitive]; found {
-			paths = append(paths, m.Path)
+			paths.Sensitive = append(paths.Sensitive, m.Path)
+		}
+		if _, found := m.Marks[Ephemeral]; found {
+			paths.Ephemeral = append(paths.Ephemeral, m.Path)
 		}
 	}
 	return unmarked, paths
+}
+
+// DropEphemeral removes the marks that say that a value must not be kept.
+func DropEphemeral(v cty.Value) cty.Value {
+	if !ContainsEphemeral(v) {
+		return v
+	}
+	unmarked, marked := v.UnmarkDeepWithPaths()
+	for i := range marked {
+		delete(marked[i].Marks, Ephemeral)
+	}
+	return unmarked.MarkWithPaths(marked)
 }
 
 // MarkPaths marks the values at paths as sensitive. Paths that the value does not have are ignored.

@@ -22,7 +22,7 @@ const (
 	RefCount                    // count.index
 	RefEach                     // each.key, each.value
 	RefPath                     // path.module, path.root, path.cwd
-	RefTerraform                // terraform.workspace
+	RefTerraform                // terraform.workspace, terraform.applying
 	RefSelf                     // self
 )
 
@@ -132,7 +132,7 @@ func parseRef(traversal hcl.Traversal) (Ref, tfdiags.Diagnostics) {
 func checkFixedAttr(ref Ref, root string) tfdiags.Diagnostics {
 	known := map[string][]string{
 		"count": {"index"}, "each": {"key", "value"},
-		"path": {"module", "root", "cwd"}, "terraform": {"workspace", "env"},
+		"path": {"module", "root", "cwd"}, "terraform": {"workspace", "env", "applying"},
 	}[root]
 	if known == nil {
 		return nil

@@ -123,7 +123,10 @@ type OutputChange struct {
 
 // Variable is the value of a root input variable.
 type Variable struct {
+	// Value is NilVal for an ephemeral variable, which no plan keeps.
 	Value cty.Value
+	// Ephemeral tells that the variable was set and must be set again for the apply.
+	Ephemeral bool
 	// FromDefault tells that nobody set the variable.
 	FromDefault bool
 }

@@ -122,7 +122,7 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 	}
 	counter := &counting{progress: newProgress(s.app)}
 	s.engine.SetHook(counter)
-	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal})
+	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
 	if state != nil {
 		if err := s.state.Save(state); err != nil {
 			s.app.fail("Failed to save state", fmt.Errorf("%w; what was done is in the journal beside the state file and will be taken up by the next run", err))

@@ -74,6 +74,7 @@ type relevant struct {
 type variable struct {
 	Value       []byte `json:"value"`
 	FromDefault bool   `json:"from_default,omitempty"`
+	Ephemeral   bool   `json:"ephemeral,omitempty"`
 }
 
 type output struct {
@@ -157,7 +158,7 @@ func encode(saved Saved) ([]byte, error) {
 		Errored: p.Errored, Complete: p.Complete, Variables: map[string]variable{}}
 	e := &coder{}
 	for name, v := range p.Variables {
-		out.Variables[name] = variable{e.value(v.Value), v.FromDefault}
+		out.Variables[name] = variable{e.value(v.Value), v.FromDefault, v.Ephemeral}
 	}
 	for _, c := range p.Changes {
 		out.Changes = append(out.Changes, e.change(c))
@@ -195,7 +196,7 @@ func decode(data []byte) (Saved, error) {
 	d := &coder{}
 	p := &plans.Plan{Mode: in.Mode, Created: in.Created, Errored: in.Errored, Complete: in.Complete, Variables: map[string]plans.Variable{}}
 	for name, v := range in.Variables {
-		p.Variables[name] = plans.Variable{Value: d.decodeValue(v.Value), FromDefault: v.FromDefault}
+		p.Variables[name] = plans.Variable{Value: d.decodeValue(v.Value), FromDefault: v.FromDefault, Ephemeral: v.Ephemeral}
 	}
 	for _, c := range in.Changes {
 		p.Changes = append(p.Changes, d.decodeChange(c))

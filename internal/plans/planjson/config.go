@@ -40,7 +40,6 @@ type configModule struct {
 
 type configOutput struct {
 	Sensitive   bool        `json:"sensitive,omitempty"`
-	Ephemeral   bool        `json:"ephemeral,omitempty"`
 	Expression  *expression `json:"expression,omitempty"`
 	DependsOn   []string    `json:"depends_on,omitempty"`
 	Description string      `json:"description,omitempty"`
@@ -50,7 +49,6 @@ type configVariable struct {
 	Default     json.RawMessage `json:"default,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Sensitive   bool            `json:"sensitive,omitempty"`
-	Ephemeral   bool            `json:"ephemeral,omitempty"`
 }
 
 type configResource struct {
@@ -89,7 +87,7 @@ func (e *encoder) configModule(config *configs.Config) (configModule, error) {
 	out := configModule{Outputs: map[string]configOutput{}, ModuleCalls: map[string]configCall{}, Variables: map[string]configVariable{}}
 	for name, o := range m.Outputs {
 		out.Outputs[name] = configOutput{
-			Sensitive: o.Sensitive, Ephemeral: o.Ephemeral, Description: o.Description,
+			Sensitive: o.Sensitive, Description: o.Description,
 			Expression: encodeExpression(o.Expr), DependsOn: subjects(o.DependsOn),
 		}
 	}
@@ -101,6 +99,9 @@ func (e *encoder) configModule(config *configs.Config) (configModule, error) {
 		out.Variables[name] = encoded
 	}
 	for _, r := range m.Resources {
+		if r.Addr.Mode == addrs.Ephemeral { // terraform leaves them out
+			continue
+		}
 		encoded, err := e.configResource(config, r)
 		if err != nil {
 			return out, err
@@ -127,7 +128,7 @@ func compareResources(a, b configResource) int {
 }
 
 func encodeVariable(v *configs.Variable) (configVariable, error) {
-	out := configVariable{Description: v.Description, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral}
+	out := configVariable{Description: v.Description, Sensitive: v.Sensitive}
 	if v.Default == cty.NilVal {
 		return out, nil
 	}

@@ -132,11 +132,8 @@ type encoder struct {
 func (e *encoder) variables(plan *plans.Plan, config *configs.Config) (map[string]variable, error) {
 	out := map[string]variable{}
 	for name, decl := range config.Module.Variables {
-		if decl.Ephemeral {
-			continue
-		}
 		val := decl.Default
-		if given, ok := plan.Variables[name]; ok {
+		if given, ok := plan.Variables[name]; ok && !given.Ephemeral {
 			val = given.Value
 		}
 		encoded, err := marshal(val)
