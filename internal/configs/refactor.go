@@ -24,7 +24,9 @@ type Removed struct {
 	From addrs.Target
 	// Destroy tells that the objects are destroyed; else they are only forgotten.
 	Destroy bool
-	Range   hcl.Range
+	// Provisioners run before the objects are destroyed.
+	Provisioners []*Provisioner
+	Range        hcl.Range
 }
 
 var movedSchema = &hcl.BodySchema{
@@ -72,7 +74,6 @@ func decodeRemoved(block *hcl.Block) (*Removed, tfdiags.Diagnostics) {
 	}
 	for _, inner := range content.Blocks {
 		if inner.Type != "lifecycle" {
-			diags = append(diags, notYet(inner.DefRange, "A "+inner.Type+" block")...)
 			continue
 		}
 		lifecycle, hclDiags := inner.Body.Content(removedLifecycleSchema)
@@ -81,7 +82,23 @@ func decodeRemoved(block *hcl.Block) (*Removed, tfdiags.Diagnostics) {
 			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &r.Destroy))...)
 		}
 	}
-	return r, diags
+	return r, append(diags, r.decodeProvisioners(content.Blocks)...)
+}
+
+func (r *Removed) decodeProvisioners(blocks hcl.Blocks) tfdiags.Diagnostics {
+	provisioners, diags := decodeProvisioners(blocks, "removed block")
+	for _, p := range provisioners {
+		switch {
+		case isModule(r.From):
+			diags = append(diags, tfdiags.At(p.Range, "Invalid provisioner block",
+				"A removed block with provisioners names one managed resource, not a module.")...)
+		case !p.Destroy:
+			diags = append(diags, tfdiags.At(p.Range, "Invalid provisioner block",
+				"What a removed block speaks of is never created, so only a provisioner with when = destroy can run. Add that.")...)
+		}
+	}
+	r.Provisioners = provisioners
+	return diags
 }
 
 // checkRemoved refuses what a removed block cannot speak of.

@@ -104,7 +104,7 @@ func TestRemovedBlocks(t *testing.T) {
 		"nothing named":     {block: "lifecycle {}", want: []string{"Missing required argument"}},
 		"not a truth value": {block: "from = a_b.c\nlifecycle {\n  destroy = \"x\"\n}", want: []string{"Unsuitable value type"}},
 		"other lifecycle":   {block: "from = a_b.c\nlifecycle {\n  prevent_destroy = true\n}", want: []string{"Unsupported argument"}},
-		"provisioner":       {block: "from = a_b.c\nprovisioner \"local-exec\" {}", want: []string{"Unsupported language feature"}},
+		"provisioner":       {block: "from = a_b.c\nprovisioner \"local-exec\" {}", want: []string{"Invalid provisioner block"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

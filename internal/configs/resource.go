@@ -10,7 +10,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
-// Resource is a resource or data block.
+// Resource is a resource, data or ephemeral block.
 type Resource struct {
 	Addr addrs.Resource
 	// Config is the body without the meta-arguments.
@@ -20,6 +20,8 @@ type Resource struct {
 	Provider  addrs.LocalProviderConfig
 	DependsOn []hcl.Traversal
 	Lifecycle Lifecycle
+	// Provisioners run in this order.
+	Provisioners []*Provisioner
 	// Range is the block's header.
 	Range hcl.Range
 }
@@ -36,10 +38,15 @@ type Lifecycle struct {
 }
 
 var resourceSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "count"}, {Name: "for_each"}, {Name: "provider"}, {Name: "depends_on"}},
+	Attributes: dataSchema.Attributes,
 	Blocks: []hcl.BlockHeaderSchema{
 		{Type: "lifecycle"}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
 	},
+}
+
+var dataSchema = &hcl.BodySchema{
+	Attributes: []hcl.AttributeSchema{{Name: "count"}, {Name: "for_each"}, {Name: "provider"}, {Name: "depends_on"}},
+	Blocks:     []hcl.BlockHeaderSchema{{Type: "lifecycle"}},
 }
 
 func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdiags.Diagnostics) {
@@ -50,7 +57,11 @@ func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdia
 	diags := checkName(r.Addr.Type, block.LabelRanges[0])
 	diags = append(diags, checkName(r.Addr.Name, block.LabelRanges[1])...)
 
-	content, remain, hclDiags := block.Body.PartialContent(resourceSchema)
+	schema := resourceSchema
+	if mode != addrs.Managed {
+		schema = dataSchema
+	}
+	content, remain, hclDiags := block.Body.PartialContent(schema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 	r.Config = remain
 	r.Provider = addrs.LocalProviderConfig{LocalName: r.Addr.ImpliedProvider()}
@@ -62,21 +73,26 @@ func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdia
 		r.Provider, moreDiags = decodeProviderRef(attr.Expr)
 		diags = append(diags, moreDiags...)
 	}
+	diags = append(diags, r.decodeBlocks(content.Blocks)...)
+	return r, diags
+}
+
+// decodeBlocks reads the nested blocks that are the language's and not the resource type's.
+func (r *Resource) decodeBlocks(blocks hcl.Blocks) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
 	seen := false
-	for _, inner := range content.Blocks {
-		switch inner.Type {
-		case "lifecycle":
-			if seen {
-				diags = append(diags, tfdiags.At(inner.DefRange, "Duplicate lifecycle block", "A resource can have one lifecycle block only. Join the two.")...)
-				continue
-			}
+	for _, inner := range blocks {
+		switch {
+		case inner.Type == "lifecycle" && seen:
+			diags = append(diags, tfdiags.At(inner.DefRange, "Duplicate lifecycle block", "A resource can have one lifecycle block only. Join the two.")...)
+		case inner.Type == "lifecycle":
 			seen = true
 			diags = append(diags, r.decodeLifecycle(inner)...)
-		default:
-			diags = append(diags, notYet(inner.DefRange, "A "+inner.Type+" block")...)
 		}
 	}
-	return r, diags
+	provisioners, moreDiags := decodeProvisioners(blocks, "resource")
+	r.Provisioners = provisioners
+	return append(diags, moreDiags...)
 }
 
 // repetition is what resources and module calls share: count, for_each, depends_on.
@@ -106,6 +122,8 @@ func decodeRepetition(content *hcl.BodyContent) (repetition, tfdiags.Diagnostics
 	return out, diags
 }
 
+var modeNames = map[addrs.ResourceMode]string{addrs.Managed: "managed", addrs.Data: "data", addrs.Ephemeral: "ephemeral"}
+
 var lifecycleSchema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "create_before_destroy"}, {Name: "prevent_destroy"}, {Name: "ignore_changes"}, {Name: "replace_triggered_by"}},
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}},
@@ -116,8 +134,8 @@ func (r *Resource) decodeLifecycle(block *hcl.Block) tfdiags.Diagnostics {
 	diags := tfdiags.FromHCL(hclDiags)
 	for name, attr := range content.Attributes {
 		if r.Addr.Mode != addrs.Managed {
-			diags = append(diags, tfdiags.At(attr.NameRange, "Invalid data resource lifecycle argument",
-				fmt.Sprintf("The lifecycle argument %q is for managed resources only; a data source has no object to keep.", name))...)
+			diags = append(diags, tfdiags.At(attr.NameRange, "Invalid "+modeNames[r.Addr.Mode]+" resource lifecycle argument",
+				fmt.Sprintf("The lifecycle argument %q is for managed resources only: there is no other object to keep. Remove it.", name))...)
 			continue
 		}
 		switch name {

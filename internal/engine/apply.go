@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -113,6 +114,9 @@ type applier struct {
 	// nothing about whether a change was made.
 	cutOff atomic.Bool
 
+	// provisioning is the class of steps that run provisioners.
+	provisioning dag.Class
+
 	mu    sync.Mutex
 	state *states.State
 }
@@ -138,6 +142,7 @@ func (e *Engine) newApplier(prog *program, plan *plans.Plan, variables map[strin
 		}
 	}
 	a.walk = e.newWalk(prog, a, variables, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: plan.Created}))
+	a.provisioning = a.walk.sched.AddClass(cmp.Or(e.opts.Parallelism, DefaultParallelism))
 	switch {
 	case plan.Mode == plans.DestroyMode:
 		a.walk.include = neededByProviders(prog)
@@ -154,6 +159,8 @@ func (a *applier) instance(inst *instance) dag.Step {
 	a.walk.sched.Depend(inst.node, run.node)
 	change := a.changes[inst.name]
 	switch {
+	case inst.object.isEphemeral():
+		return a.walk.ephemeralStep(inst, run)
 	case inst.object.resource.Addr.Mode == addrs.Data:
 		return a.dataStep(inst, run, change)
 	case change == nil || change.Action == plans.NoOp || change.Action == plans.Delete:

@@ -26,20 +26,44 @@ func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Cha
 		}
 		ev.override(inst.object.schema.Block, change.Overrides, change.Before)
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-			diags := a.change(ctx, inst, run, change, ev)
+			unfinished, diags := a.change(ctx, inst, run, change, ev)
 			if a.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range)) {
 				return dag.Failed()
 			}
-			o := inst.object
-			diags = inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value})
-			return nil, !a.walk.report(diags.WithAddress(inst.name))
+			if unfinished == nil {
+				return nil, !a.walk.report(a.postconditions(inst))
+			}
+			// The provider's turn is over: what provisioners wait for is no call of it.
+			return &dag.Step{Class: a.provisioning, Run: func(ctx context.Context) (*dag.Step, bool) {
+				if a.walk.report(a.finishCreation(ctx, inst, unfinished)) {
+					return dag.Failed()
+				}
+				return nil, !a.walk.report(a.postconditions(inst))
+			}}, true
 		}}, true
 	}}
 }
 
+func (a *applier) postconditions(inst *instance) tfdiags.Diagnostics {
+	o := inst.object
+	return inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value}).WithAddress(inst.name)
+}
+
+// finishCreation runs the provisioners of an object that was just created. Until
+// they have run it is recorded as tainted, so that an end in between is noticed.
+func (a *applier) finishCreation(ctx context.Context, inst *instance, call *providerCall) tfdiags.Diagnostics {
+	diags := a.provision(ctx, inst.addr, call.provisioners, inst.mi, inst.object, inst.repeat, inst.value)
+	obj := call.created
+	if diags.HasErrors() {
+		obj = asTainted(obj)
+	}
+	return append(diags, call.finish(0, obj, diags.HasErrors())...)
+}
+
 // change plans an instance's change again with all values known, checks that it
-// is the planned one, and makes it.
-func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, change *plans.Change, ev evaluated) tfdiags.Diagnostics {
+// is the planned one, and makes it. It returns the call if provisioners are to
+// follow.
+func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, change *plans.Change, ev evaluated) (*providerCall, tfdiags.Diagnostics) {
 	var obj *states.Object
 	if change.Action == plans.Update {
 		obj = a.plan.Prior.Object(inst.addr)
@@ -48,12 +72,12 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if obj != nil {
 		decoded, diags := decodeObject(ctx, run.client, inst.addr, inst.object.schema, obj)
 		if diags.HasErrors() {
-			return diags
+			return nil, diags
 		}
 		prior = decoded.Value
 	}
 	if obj != nil && change.Before.RawEquals(change.After) { // only what is sensitive changes
-		return a.remark(inst, change, obj, ev)
+		return nil, a.remark(inst, change, obj, ev)
 	}
 	planner := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
 	config, private := ev.config, []byte(nil)
@@ -62,19 +86,19 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	}
 	answer, diags := planner.propose(ctx, prior, config, private)
 	if diags.HasErrors() {
-		return diags
+		return nil, diags
 	}
 	diags = append(diags, finalPlanMatches(inst, change, answer, prior)...)
 	if diags.HasErrors() {
-		return diags
+		return nil, diags
 	}
 	if obj != nil && answer.planned.RawEquals(prior) {
-		return append(diags, a.remark(inst, change, obj, ev)...)
+		return nil, append(diags, a.remark(inst, change, obj, ev)...)
 	}
 	deposed, moreDiags := a.depose(inst, change)
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
-		return diags
+		return nil, diags
 	}
 	call := providerCall{
 		applier: a, run: run, change: change, name: inst.name, schema: inst.object.schema,
@@ -83,6 +107,8 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	}
 	if obj != nil {
 		call.verb = "update"
+	} else {
+		call.provisioners = provisionersOf(inst.object.provisioners, false)
 	}
 	after, moreDiags := call.do(ctx)
 	diags = append(diags, moreDiags...)
@@ -92,7 +118,10 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if after == nil && deposed != "" && !call.unanswered {
 		diags = append(diags, a.restore(inst, change, deposed)...)
 	}
-	return diags
+	if call.created == nil {
+		return nil, diags
+	}
+	return &call, diags
 }
 
 // remark records an object of which only the marks or the record's metadata change.
@@ -175,6 +204,14 @@ type providerCall struct {
 	meta                   objectMeta
 	// legacy tells that the provider is of the kind that knows objects by id only.
 	legacy bool
+	// provisioners run once the object is created, before the call counts as finished;
+	// created is then the object.
+	provisioners []provisioner
+	created      *states.Object
+	// announced tells that whoever follows the apply knows of the change.
+	announced bool
+	event     ApplyEvent
+	began     time.Time
 	// unanswered tells afterwards that nobody knows whether the change was made: its
 	// intent stays open, to be settled before anything else is done with the object.
 	unanswered bool
@@ -191,34 +228,59 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 	if err != nil {
 		return c.priorObject, journalFailed(err)
 	}
-	event := ApplyEvent{Addr: c.change.Addr, Deposed: c.deposed, Verb: c.verb, ID: objectID(c.prior)}
-	a.engine.hook.Applying(event)
-	began := time.Now()
+	c.announce()
 	resp := c.run.client.ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
 		TypeName: c.change.Addr.Resource.Type, PriorState: c.prior, PlannedState: c.planned, Config: c.config, PlannedPrivate: c.private,
 	})
 	if resp.Unanswered || (a.cutOff.Load() && c.mayBeLost(resp)) {
 		c.unanswered = true
-		a.engine.hook.Applied(event, time.Since(began), true)
+		a.engine.hook.Applied(c.event, time.Since(c.began), true)
 		return c.priorObject, append(resp.Diagnostics, unanswered(c.name)...)
 	}
 	obj, diags := c.accept(resp)
-	if obj != nil && event.ID == "" {
-		event.ID = objectID(obj.Decoded().Value)
+	if obj != nil && c.event.ID == "" {
+		c.event.ID = objectID(obj.Decoded().Value)
 	}
-	result := journal.Result{ID: id, Address: c.name, Deposed: c.deposed, Provider: c.change.Provider.String(),
-		Time: a.engine.opts.Now(), Failed: diags.HasErrors(), Object: obj}
+	if len(c.provisioners) > 0 && obj != nil && !diags.HasErrors() {
+		c.created = obj
+		return obj, append(diags, c.record(id, asTainted(obj), false)...)
+	}
+	return obj, append(diags, c.finish(id, obj, diags.HasErrors())...)
+}
+
+// announce tells, once, that the change begins.
+func (c *providerCall) announce() {
+	if c.announced {
+		return
+	}
+	c.announced, c.began = true, time.Now()
+	c.event = ApplyEvent{Addr: c.change.Addr, Deposed: c.deposed, Verb: c.verb, ID: objectID(c.prior)}
+	c.applier.engine.hook.Applying(c.event)
+}
+
+// finish records what there is at the end of a change and tells of the end.
+func (c *providerCall) finish(id uint64, obj *states.Object, failed bool) tfdiags.Diagnostics {
+	diags := c.record(id, obj, failed)
+	c.applier.engine.hook.Applied(c.event, time.Since(c.began), failed || diags.HasErrors())
+	return diags
+}
+
+// record makes durable what there is now. id is that of the intent, or 0 if that
+// has its result already.
+func (c *providerCall) record(id uint64, obj *states.Object, failed bool) tfdiags.Diagnostics {
+	a := c.applier
 	if c.deposed != "" {
 		a.setDeposed(c.change, c.deposed, obj)
 	} else {
 		a.setObject(c.change, obj)
 	}
-	if err := a.rec.End(result); err != nil {
-		diags = append(diags, tfdiags.New(tfdiags.Error, "Failed to record change",
-			fmt.Sprintf("%s was changed, but the result cannot be made durable: %s. Its state is kept in memory and written at the end.", c.name, err))...)
+	err := a.rec.End(journal.Result{ID: id, Address: c.name, Deposed: c.deposed, Provider: c.change.Provider.String(),
+		Time: a.engine.opts.Now(), Failed: failed, Object: obj})
+	if err != nil {
+		return tfdiags.New(tfdiags.Error, "Failed to record change",
+			fmt.Sprintf("%s was changed, but the result cannot be made durable: %s. Its state is kept in memory and written at the end.", c.name, err))
 	}
-	a.engine.hook.Applied(event, time.Since(began), diags.HasErrors())
-	return obj, diags
+	return nil
 }
 
 // mayBeLost tells whether a failed answer leaves an object that nobody knows of. What

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -195,10 +196,32 @@ func (a *applier) setDestroyStep(job *destroyJob) []*dag.Node {
 		return release
 	}
 	a.walk.sched.Depend(job.node, run.node)
+	before := a.destroyProvisioners(job)
 	job.node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-		return nil, !a.walk.report(a.destroy(ctx, run, job).WithAddress(job.change.Addr.String()))
+		call, diags := a.destruction(ctx, run, job)
+		if a.walk.report(diags.WithAddress(job.change.Addr.String())) {
+			return dag.Failed()
+		}
+		if len(before) == 0 {
+			return a.destroy(ctx, call)
+		}
+		return &dag.Step{Class: a.provisioning, Run: func(ctx context.Context) (*dag.Step, bool) {
+			call.announce()
+			self := markObject(call.schema, call.prior, job.object.Sensitive)
+			if a.walk.report(a.provision(ctx, job.change.Addr, before, a.walk.root, nil, repetitionOf(job.change.Addr.Key), self)) {
+				a.engine.hook.Applied(call.event, time.Since(call.began), true)
+				return dag.Failed()
+			}
+			return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) { return a.destroy(ctx, call) }}, true
+		}}, true
 	}})
 	return release
+}
+
+// destroy makes the call that destroys an object.
+func (a *applier) destroy(ctx context.Context, call *providerCall) (*dag.Step, bool) {
+	_, diags := call.do(ctx)
+	return nil, !a.walk.report(diags.WithAddress(call.name))
 }
 
 // providerOf returns the provider of a change, started for it if the
@@ -222,28 +245,26 @@ func (a *applier) providerOf(change *plans.Change) (*providerRun, []*dag.Node) {
 	return run, []*dag.Node{run.node}
 }
 
-// destroy destroys one object.
-func (a *applier) destroy(ctx context.Context, run *providerRun, job *destroyJob) tfdiags.Diagnostics {
+// destruction prepares the call that destroys an object.
+func (a *applier) destruction(ctx context.Context, run *providerRun, job *destroyJob) (*providerCall, tfdiags.Diagnostics) {
 	schema, diags := resourceSchema(run, job.change.Addr.Resource.Type)
 	if diags.HasErrors() {
-		return diags
+		return nil, diags
 	}
 	prior, moreDiags := decodeObject(ctx, run.client, job.change.Addr, schema, job.object)
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
-		return diags
+		return nil, diags
 	}
 	private := job.change.Private
 	if job.change.Action != plans.Delete || private == nil {
 		private = job.object.Private
 	}
 	null := cty.NullVal(schema.Block.ImpliedType())
-	call := providerCall{
+	return &providerCall{
 		applier: a, run: run, change: job.change, name: job.change.Addr.String(), schema: schema, verb: "delete",
 		deposed: a.deposedOf(job), prior: prior.Value, priorObject: job.object, planned: null, config: null, private: private,
-	}
-	_, moreDiags = call.do(ctx)
-	return append(diags, moreDiags...)
+	}, diags
 }
 
 // deposedOf returns the key under which the object to destroy is recorded, or "".

@@ -12,6 +12,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/provisioners"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -21,8 +22,8 @@ type schemaSource interface {
 }
 
 // compile resolves a configuration. The program is usable only without errors.
-func compile(ctx context.Context, config *configs.Config, schemas schemaSource) (*program, tfdiags.Diagnostics) {
-	c := &compiler{ctx: ctx, schemas: schemas, program: &program{providers: map[string]*object{}}}
+func compile(ctx context.Context, config *configs.Config, schemas schemaSource, known map[string]provisioners.Provisioner) (*program, tfdiags.Diagnostics) {
+	c := &compiler{ctx: ctx, schemas: schemas, provisioners: known, program: &program{providers: map[string]*object{}}}
 	c.program.root = c.declare(config, nil, nil)
 	if c.diags.HasErrors() {
 		return nil, c.diags
@@ -30,6 +31,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource) 
 	for _, o := range slices.Clone(c.program.objects) {
 		c.resolve(o)
 	}
+	c.program.removals = c.removals(c.program.root)
 	if c.diags.HasErrors() {
 		return nil, c.diags
 	}
@@ -39,15 +41,17 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource) 
 	}
 	c.program.order = order
 	propagateCreateFirst(order)
+	c.program.ephemeralUsers = findEphemeralUsers(c.program.objects)
 	c.program.closures = resourceClosures(c.program.objects, order)
 	return c.program, c.diags
 }
 
 type compiler struct {
-	ctx     context.Context
-	schemas schemaSource
-	program *program
-	diags   tfdiags.Diagnostics
+	ctx          context.Context
+	schemas      schemaSource
+	provisioners map[string]provisioners.Provisioner
+	program      *program
+	diags        tfdiags.Diagnostics
 }
 
 // declare makes the objects of a module and of those it calls, without references.
@@ -121,8 +125,11 @@ func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *ob
 		return o
 	}
 	types, what := schema.ResourceTypes, "resource type"
-	if decl.Addr.Mode == addrs.Data {
+	switch decl.Addr.Mode {
+	case addrs.Data:
 		types, what = schema.DataSources, "data source"
+	case addrs.Ephemeral:
+		types, what = schema.Ephemerals, "ephemeral resource"
 	}
 	switch o.schema = types.Get(decl.Addr.Type); {
 	case o.schema != nil && o.schema.Invalid != nil:
@@ -214,9 +221,7 @@ func (c *compiler) resolveResource(o *object) {
 	o.provider = c.resourceProvider(o)
 	o.repeatRefs = append(c.exprRefs(o.mod, decl.Count), c.exprRefs(o.mod, decl.ForEach)...)
 	o.after = c.traversalRefs(o.mod, decl.DependsOn)
-	refs, diags := lang.BodyRefs(decl.Config, providers.BodyVariables(decl.Config, o.schema.Block))
-	c.diags = append(c.diags, diags...)
-	o.refs = c.resolveRefs(o.mod, refs)
+	o.refs = c.bodyRefs(o.mod, decl.Config, o.schema.Block)
 	for _, r := range o.refs {
 		if r.target == o {
 			c.diags = append(c.diags, tfdiags.At(r.Range, "Self-referential block",
@@ -238,6 +243,7 @@ func (c *compiler) resolveResource(o *object) {
 		}
 	}
 	c.resolveLifecycle(o)
+	c.resolveProvisioners(o)
 }
 
 // resourceProvider finds or implies the provider configuration of a resource.
@@ -265,9 +271,13 @@ func (c *compiler) resolveProvider(o *object) {
 	if diags.HasErrors() {
 		return
 	}
-	refs, moreDiags := lang.BodyRefs(o.providerDecl.Config, providers.BodyVariables(o.providerDecl.Config, schema.Provider))
-	c.diags = append(c.diags, moreDiags...)
-	o.refs = c.resolveRefs(o.mod, refs)
+	o.refs = c.bodyRefs(o.mod, o.providerDecl.Config, schema.Provider)
+}
+
+func (c *compiler) bodyRefs(m *moduleProgram, body hcl.Body, schema *providers.Block) []ref {
+	refs, diags := lang.BodyRefs(body, providers.BodyVariables(body, schema))
+	c.diags = append(c.diags, diags...)
+	return c.resolveRefs(m, refs)
 }
 
 func (c *compiler) exprRefs(m *moduleProgram, expr hcl.Expression) []ref {

@@ -10,6 +10,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/provisioners"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -32,9 +33,17 @@ type Options struct {
 	Hook Hook
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
+	// WaitUntil waits for a time by the same clock, and tells whether it came before
+	// ctx ended. Nil means that of the system.
+	WaitUntil func(ctx context.Context, at time.Time) bool
 	// StopGrace is how long calls under way may go on after an apply was cancelled,
 	// before they are cut off. 0 means any time.
 	StopGrace time.Duration
+	// Provisioners are the types of provisioner that may run, by name. Nil means that
+	// configurations with provisioners are refused.
+	Provisioners map[string]provisioners.Provisioner
+	// Workspace is the value of terraform.workspace; "" means "default".
+	Workspace string
 }
 
 // DefaultParallelism is the number of concurrent calls to one provider
@@ -63,6 +72,9 @@ func New(opts Options) *Engine {
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.WaitUntil == nil {
+		opts.WaitUntil = waitUntil
 	}
 	e := &Engine{opts: opts, hook: opts.Hook, memo: map[string]*planMemo{}}
 	if e.hook == nil {
@@ -96,13 +108,7 @@ func (e *Engine) ResourceSchema(addr addrs.ConfigResource) *providers.Block {
 	if e.compiled == nil {
 		return nil
 	}
-	m := e.compiled.root
-	for _, name := range addr.Module {
-		if m = m.children[name]; m == nil {
-			return nil
-		}
-	}
-	if o := m.resources[addr.Resource]; o != nil {
+	if o := e.compiled.declared(addr); o != nil {
 		return o.schema.Block
 	}
 	return nil
@@ -113,7 +119,7 @@ func (e *Engine) program(ctx context.Context, config *configs.Config) (*program,
 	if e.compiledFor == config {
 		return e.compiled, nil
 	}
-	prog, diags := compile(ctx, config, &e.pool)
+	prog, diags := compile(ctx, config, &e.pool, e.opts.Provisioners)
 	if !diags.HasErrors() {
 		e.compiledFor, e.compiled = config, prog
 	}
@@ -135,6 +141,31 @@ type Hook interface {
 	// key of a deposed object, or "".
 	Applying(ev ApplyEvent)
 	Applied(ev ApplyEvent, took time.Duration, failed bool)
+	// Ephemeral is told of the beginning and of the end of each call about an
+	// ephemeral object.
+	Ephemeral(ev EphemeralEvent)
+	// Provisioning and Provisioned frame one run of a provisioner, ProvisionOutput is
+	// a line of what it says. They come between Applying and Applied of the object.
+	Provisioning(ev ProvisionEvent)
+	ProvisionOutput(ev ProvisionEvent, line string)
+	Provisioned(ev ProvisionEvent, failed bool)
+}
+
+// EphemeralEvent is the beginning or the end of a call about an ephemeral object.
+type EphemeralEvent struct {
+	Addr addrs.ResourceInstance
+	// Verb is "open", "renew" or "close".
+	Verb          string
+	Ended, Failed bool
+	// Took is how long the call took, at its end.
+	Took time.Duration
+}
+
+// ProvisionEvent is one provisioner that runs.
+type ProvisionEvent struct {
+	Addr addrs.ResourceInstance
+	// Type is the type of provisioner, such as local-exec.
+	Type string
 }
 
 // ApplyEvent is one change being made.
@@ -158,6 +189,10 @@ func (NoHook) Reading(addrs.ResourceInstance)                         {}
 func (NoHook) ReadDone(addrs.ResourceInstance, string, time.Duration) {}
 func (NoHook) Applying(ApplyEvent)                                    {}
 func (NoHook) Applied(ApplyEvent, time.Duration, bool)                {}
+func (NoHook) Ephemeral(EphemeralEvent)                               {}
+func (NoHook) Provisioning(ProvisionEvent)                            {}
+func (NoHook) ProvisionOutput(ProvisionEvent, string)                 {}
+func (NoHook) Provisioned(ProvisionEvent, bool)                       {}
 
 // objectID returns an object's id attribute for people, or "".
 func objectID(v cty.Value) string {

@@ -14,7 +14,9 @@ import (
 const ephemeralVariable = "variable \"e\" {\n  ephemeral = true\n  default   = \"x\"\n}\n"
 
 // inResource is a resource with an argument or a block.
-func inResource(body string) string { return "resource \"terraform_data\" \"a\" {\n  " + body + "\n}\n" }
+func inResource(body string) string {
+	return "resource \"terraform_data\" \"a\" {\n  " + body + "\n}\n"
+}
 
 // calling calls the module m with an argument.
 func calling(argument string) string {

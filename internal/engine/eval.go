@@ -65,8 +65,8 @@ type contextBuilder struct {
 	// groups hold the attributes of root objects that are put together: var,
 	// local, path, module and the resource types.
 	groups map[string]map[string]cty.Value
-	// data holds the types below "data".
-	data map[string]map[string]cty.Value
+	// modes holds the types below "data" and "ephemeral".
+	modes map[string]map[string]map[string]cty.Value
 	// partial notes objects of which only some instances are in the context so far.
 	partial map[*object]map[string]cty.Value
 	whole   map[*object]bool
@@ -164,17 +164,21 @@ func (b *contextBuilder) addResource(r ref) {
 		b.whole[r.target] = true
 		val = b.mi.resourceValue(r.target)
 	}
-	if r.Resource.Mode == addrs.Data {
-		if b.data == nil {
-			b.data = map[string]map[string]cty.Value{}
-		}
-		if b.data[r.Resource.Type] == nil {
-			b.data[r.Resource.Type] = map[string]cty.Value{}
-		}
-		b.data[r.Resource.Type][r.Resource.Name] = val
+	if r.Resource.Mode == addrs.Managed {
+		b.set(r.Resource.Type, r.Resource.Name, val)
 		return
 	}
-	b.set(r.Resource.Type, r.Resource.Name, val)
+	root := map[addrs.ResourceMode]string{addrs.Data: "data", addrs.Ephemeral: "ephemeral"}[r.Resource.Mode]
+	if b.modes == nil {
+		b.modes = map[string]map[string]map[string]cty.Value{}
+	}
+	if b.modes[root] == nil {
+		b.modes[root] = map[string]map[string]cty.Value{}
+	}
+	if b.modes[root][r.Resource.Type] == nil {
+		b.modes[root][r.Resource.Type] = map[string]cty.Value{}
+	}
+	b.modes[root][r.Resource.Type][r.Resource.Name] = val
 }
 
 // keyName is the attribute under which a single instance is put into an object
@@ -211,12 +215,12 @@ func (b *contextBuilder) finish() map[string]cty.Value {
 	for root, attrs := range b.groups {
 		b.roots[root] = cty.ObjectVal(attrs)
 	}
-	if b.data != nil {
-		types := make(map[string]cty.Value, len(b.data))
-		for typeName, resources := range b.data {
+	for root, byType := range b.modes {
+		types := make(map[string]cty.Value, len(byType))
+		for typeName, resources := range byType {
 			types[typeName] = cty.ObjectVal(resources)
 		}
-		b.roots["data"] = cty.ObjectVal(types)
+		b.roots[root] = cty.ObjectVal(types)
 	}
 	return b.roots
 }
@@ -246,6 +250,9 @@ func (mi *moduleInst) resourceValue(o *object) cty.Value {
 		}
 		if mi.walk.validating() && set.mode != repeatNone {
 			set.whole = cty.DynamicVal
+			if o.isEphemeral() {
+				set.whole = set.whole.Mark(lang.Ephemeral)
+			}
 		}
 	})
 	return set.whole

@@ -196,7 +196,7 @@ func (p *planner) importStep(inst *instance, run *providerRun, ev evaluated, wan
 	return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 		diags := p.adopt(ctx, inst, run, ev, want)
 		failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range))
-		return nil, !failed && !p.walk.report(p.postconditions(inst))
+		return nil, !failed && !p.walk.report(inst.postconditions())
 	}}
 }
 

@@ -41,6 +41,14 @@ func (m *metered) ReadDataSource(ctx context.Context, req providers.ReadDataSour
 	})
 }
 
+// OpenEphemeral implements providers.Interface.
+func (m *metered) OpenEphemeral(ctx context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {
+	began := time.Now()
+	resp := m.Interface.OpenEphemeral(ctx, req)
+	m.observe("ephemeral "+req.TypeName, time.Since(began), resp.Diagnostics)
+	return resp
+}
+
 // ApplyResourceChange implements providers.Interface.
 func (m *metered) ApplyResourceChange(ctx context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 	verb := "update "

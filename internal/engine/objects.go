@@ -72,13 +72,27 @@ func withMeta(obj *states.Object, dependencies []string, createFirst bool) *stat
 	if equalStrings(obj.Dependencies, dependencies) && obj.CreateBeforeDestroy == createFirst {
 		return obj
 	}
+	out := copyObject(obj)
+	out.Dependencies, out.CreateBeforeDestroy = dependencies, createFirst
+	return out
+}
+
+// copyObject returns a record of the same object, to be changed before anyone sees it.
+func copyObject(obj *states.Object) *states.Object {
 	out := &states.Object{
 		SchemaVersion: obj.SchemaVersion, AttrsJSON: obj.AttrsJSON, AttrsFlat: obj.AttrsFlat, Sensitive: obj.Sensitive,
-		Private: obj.Private, Dependencies: dependencies, Tainted: obj.Tainted, CreateBeforeDestroy: createFirst,
+		Private: obj.Private, Dependencies: obj.Dependencies, Tainted: obj.Tainted, CreateBeforeDestroy: obj.CreateBeforeDestroy,
 	}
 	if d := obj.Decoded(); d != nil {
 		out.SetDecoded(d)
 	}
+	return out
+}
+
+// asTainted returns the record of an object that is to be replaced.
+func asTainted(obj *states.Object) *states.Object {
+	out := copyObject(obj)
+	out.Tainted = true
 	return out
 }
 

@@ -119,8 +119,6 @@ type planner struct {
 	forced map[string]bool
 	// relocation is what became of recorded addresses; prior is its state.
 	relocation relocation
-	// removals are the removed blocks.
-	removals []removal
 	// imports are the objects that import blocks ask for, by address; guarded by mu.
 	imports map[string]*wantedImport
 	reads   map[*states.Instance]*objectRead
@@ -146,7 +144,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
 	}
 	p.relocation = relocate(prog, prior)
-	p.prior, p.removals = p.relocation.state, removals(prog.root.config)
+	p.prior = p.relocation.state
 	p.refreshed = p.prior.Copy()
 	for _, addr := range opts.ForceReplace {
 		p.forced[addr.String()] = true
@@ -238,8 +236,11 @@ func callKey(parent addrs.ModuleInstance, call string) string { return parent.St
 // estimate implements operation: planning a managed resource is local, reading a
 // data source is not.
 func (p *planner) estimate(o *object) time.Duration {
-	if o.resource.Addr.Mode == addrs.Data {
+	switch o.resource.Addr.Mode {
+	case addrs.Data:
 		return p.engine.opts.Durations.estimate("data " + o.resource.Addr.Type)
+	case addrs.Ephemeral:
+		return p.engine.opts.Durations.estimate("ephemeral " + o.resource.Addr.Type)
 	}
 	return time.Millisecond
 }
@@ -316,6 +317,9 @@ func lostReason(mode repeatMode, key addrs.InstanceKey) plans.Reason {
 func (p *planner) instance(inst *instance) dag.Step {
 	run := p.walk.providers[inst.object.provider]
 	p.walk.sched.Depend(inst.node, run.node)
+	if inst.object.isEphemeral() {
+		return p.walk.ephemeralStep(inst, run)
+	}
 	if inst.object.resource.Addr.Mode == addrs.Data {
 		return p.dataStep(inst, run)
 	}

@@ -66,12 +66,12 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 			return p.importStep(inst, run, ev, want), true
 		}
 		if done := p.unchanged(inst, run, read, ev); done {
-			return nil, !p.walk.report(p.postconditions(inst))
+			return nil, !p.walk.report(inst.postconditions())
 		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			diags := p.planManaged(ctx, inst, run, read, ev)
 			failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range))
-			return nil, !failed && !p.walk.report(p.postconditions(inst))
+			return nil, !failed && !p.walk.report(inst.postconditions())
 		}}, true
 	}}
 }
@@ -99,7 +99,8 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	return evaluated{config: config, sensitive: paths.Sensitive}, diags.WithAddress(inst.name)
 }
 
-func (p *planner) postconditions(inst *instance) tfdiags.Diagnostics {
+// postconditions checks the conditions on an instance's new value.
+func (inst *instance) postconditions() tfdiags.Diagnostics {
 	o := inst.object
 	return inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value}).WithAddress(inst.name)
 }

@@ -43,7 +43,7 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 			p.mu.Lock()
 			p.refreshed.SetObject(inst.addr, run.object.providerAddr, obj)
 			p.mu.Unlock()
-			return nil, !p.walk.report(p.postconditions(inst))
+			return nil, !p.walk.report(inst.postconditions())
 		}}, true
 	}}
 }
@@ -258,13 +258,18 @@ func (p *planner) planDelete(addr addrs.ResourceInstance, read *objectRead, reas
 
 // find returns the object that declares a recorded resource, or nil.
 func (p *program) find(r *states.Resource) *object {
+	return p.declared(addrs.ConfigResource{Module: r.Module.Module(), Resource: r.Addr})
+}
+
+// declared returns the object that declares a resource, or nil.
+func (p *program) declared(addr addrs.ConfigResource) *object {
 	m := p.root
-	for _, step := range r.Module {
-		if m = m.children[step.Name]; m == nil {
+	for _, name := range addr.Module {
+		if m = m.children[name]; m == nil {
 			return nil
 		}
 	}
-	return m.resources[r.Addr]
+	return m.resources[addr.Resource]
 }
 
 // inRanges tells whether a reference stands inside one of the expressions.

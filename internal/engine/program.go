@@ -22,6 +22,11 @@ type program struct {
 	providers map[string]*object
 	// closures are the resources that each resource needs, see dependencies.
 	closures map[*object][]string
+	// ephemeralUsers are, for each ephemeral resource, the objects that need it,
+	// directly or not.
+	ephemeralUsers map[*object][]*object
+	// removals are the removed blocks of all modules.
+	removals []removal
 }
 
 // moduleProgram is one module of the static tree.
@@ -88,6 +93,7 @@ type object struct {
 	addr     addrs.ConfigResource
 	schema   *providers.ResourceSchema
 	provider *object
+	provisioners []provisioner
 	// createFirst tells that instances are created before they are destroyed when replaced.
 	createFirst bool
 	// imports are the import blocks that may concern instances of a resource.

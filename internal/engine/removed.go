@@ -20,8 +20,9 @@ import (
 type removal struct {
 	module addrs.Module
 	// resource is the zero value if the block speaks of a whole module.
-	resource addrs.Resource
-	decl     *configs.Removed
+	resource     addrs.Resource
+	decl         *configs.Removed
+	provisioners []provisioner
 }
 
 // String names what the block speaks of.
@@ -40,16 +41,17 @@ func (r removal) covers(addr addrs.ConfigResource) bool {
 	return len(addr.Module) >= len(r.module) && r.module.Equal(addr.Module[:len(r.module)])
 }
 
-// removals collects the removed blocks of all modules.
-func removals(config *configs.Config) []removal {
+// removals collects the removed blocks of a module and of those below it.
+func (c *compiler) removals(m *moduleProgram) []removal {
 	var out []removal
-	for _, decl := range config.Module.Removed {
-		r := removal{module: slices.Clone(config.Path), resource: decl.From.Resource, decl: decl}
+	for _, decl := range m.config.Module.Removed {
+		r := removal{module: slices.Clone(m.config.Path), resource: decl.From.Resource, decl: decl}
 		r.module = append(r.module, decl.From.Module.Module()...)
+		r.provisioners = c.compileProvisioners(m, nil, decl.Provisioners)
 		out = append(out, r)
 	}
-	for _, name := range sortedNames(config.Children) {
-		out = append(out, removals(config.Children[name])...)
+	for _, name := range sortedNames(m.children) {
+		out = append(out, c.removals(m.children[name])...)
 	}
 	return out
 }
@@ -57,7 +59,7 @@ func removals(config *configs.Config) []removal {
 // staleRemovals refuses removed blocks of what is still declared.
 func (p *planner) staleRemovals() tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
-	for _, r := range p.removals {
+	for _, r := range p.walk.prog.removals {
 		what, declared := "module", p.walk.prog.root.config.Descendent(r.module)
 		exists := declared != nil
 		if r.resource != (addrs.Resource{}) {
@@ -74,7 +76,7 @@ func (p *planner) staleRemovals() tfdiags.Diagnostics {
 // forgets tells whether an undeclared object is to be left alone and only
 // dropped from the state.
 func (p *planner) forgets(addr addrs.ResourceInstance) bool {
-	for _, r := range p.removals {
+	for _, r := range p.walk.prog.removals {
 		if r.covers(addr.Config()) && !r.decl.Destroy {
 			return true
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/lang"
 )
 
 // validator is the operation that checks a configuration with everything
@@ -26,14 +27,20 @@ func (v *validator) instance(inst *instance) dag.Step {
 	v.walk.sched.Depend(inst.node, run.node)
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		inst.value = cty.UnknownVal(o.schema.Block.ImpliedType())
+		if o.isEphemeral() {
+			inst.value = inst.value.Mark(lang.Ephemeral)
+		}
 		ev, diags := v.walk.evaluate(inst)
 		if v.walk.report(diags) {
 			return dag.Failed()
 		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			check := run.client.ValidateResourceConfig
-			if o.resource.Addr.Mode == addrs.Data {
+			switch o.resource.Addr.Mode {
+			case addrs.Data:
 				check = run.client.ValidateDataSourceConfig
+			case addrs.Ephemeral:
+				check = run.client.ValidateEphemeralConfig
 			}
 			diags := check(ctx, o.resource.Addr.Type, ev.config)
 			return nil, !v.walk.report(locate(diags, o.addr.String(), o.resource.Config, o.resource.Range))

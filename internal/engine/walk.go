@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -55,6 +56,8 @@ type walk struct {
 	providers map[*object]*providerRun
 	// priorities are the longest remaining paths by object id, see setPriorities.
 	priorities []int
+
+	ephemerals ephemeralObjects
 
 	// checks are the outcomes of conditions.
 	checks *checkLog
@@ -125,7 +128,7 @@ type instance struct {
 
 func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.Value, functions map[string]function.Function) *walk {
 	w := &walk{
-		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: "default",
+		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: cmp.Or(e.opts.Workspace, "default"),
 		sched:     dag.New(runtime.GOMAXPROCS(0)),
 		providers: map[*object]*providerRun{}, checks: newCheckLog(prog),
 	}
@@ -158,6 +161,7 @@ func (w *walk) prepare() {
 // run executes the walk and returns its problems.
 func (w *walk) run(ctx context.Context) tfdiags.Diagnostics {
 	stuck := w.sched.Run(ctx)
+	w.closeEphemerals(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ctx.Err() != nil {
@@ -202,6 +206,9 @@ func (w *walk) newModuleInst(prog *moduleProgram, parent *moduleInst, path addrs
 	for _, o := range prog.objects {
 		if w.included(o) {
 			release = append(release, mi.addEdges(o)...)
+			if o.isEphemeral() {
+				release = append(release, mi.addClosing(o))
+			}
 		}
 	}
 	w.sched.Release(release...)

@@ -216,6 +216,41 @@ func (p *progress) Applied(ev engine.ApplyEvent, took time.Duration, failed bool
 	p.end(ev.Verb+" "+named(ev), named(ev), text)
 }
 
+// Ephemeral implements engine.Hook.
+func (p *progress) Ephemeral(ev engine.EphemeralEvent) {
+	name, verb := ev.Addr.String(), strings.ToUpper(ev.Verb[:1])+ev.Verb[1:]
+	key := "ephemeral " + ev.Verb + " " + name
+	doing := map[string]string{"open": "opening", "renew": "renewing", "close": "closing"}[ev.Verb]
+	switch {
+	case !ev.Ended:
+		p.begin(key, name, doing, strings.ToUpper(doing[:1])+doing[1:]+"...")
+	case ev.Failed: // the diagnostic tells of it
+		p.end(key, name, "")
+	default:
+		p.end(key, name, fmt.Sprintf("%s complete after %s", verb, seconds(ev.Took)))
+	}
+}
+
+// Provisioning implements engine.Hook.
+func (p *progress) Provisioning(ev engine.ProvisionEvent) {
+	p.tell(ev.Addr.String(), fmt.Sprintf("Provisioning with '%s'...", ev.Type))
+}
+
+// ProvisionOutput implements engine.Hook.
+func (p *progress) ProvisionOutput(ev engine.ProvisionEvent, line string) {
+	p.tell(fmt.Sprintf("%s (%s)", ev.Addr, ev.Type), line)
+}
+
+// Provisioned implements engine.Hook: the diagnostic tells of a failure, and the
+// end of the object's change of anything else.
+func (p *progress) Provisioned(engine.ProvisionEvent, bool) {}
+
+func (p *progress) tell(name, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.print(name, text)
+}
+
 func named(ev engine.ApplyEvent) string {
 	if ev.Deposed == "" {
 		return ev.Addr.String()

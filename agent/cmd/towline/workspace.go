@@ -17,6 +17,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/plugin"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/provisioners"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 	"github.com/towline/terraform-provider-towline/internal/workdir"
 )
@@ -45,6 +46,10 @@ const durationsFile = ".terraform/towline-durations.json"
 // openWorkspace loads the configuration in the current directory and prepares
 // the providers that init installed.
 func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdiags.Diagnostics) {
+	name, _, err := workdir.At(".", os.Getenv).Workspace(os.Getenv)
+	if err != nil {
+		return nil, tfdiags.FromError("Failed to find the selected workspace", err)
+	}
 	config, diags := configs.Load(".")
 	a.sources = config.Sources
 	if diags.HasErrors() {
@@ -68,7 +73,7 @@ func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdi
 		moreDiags = tfdiags.FromError("Durations of earlier runs not readable", err).Warnings()
 		diags = append(diags, moreDiags...)
 	}
-	w.engine = engine.New(engine.Options{Providers: w.pool, Parallelism: parallelism, Hook: hook, Durations: w.durations})
+	w.engine = engine.New(engine.Options{Providers: w.pool, Parallelism: parallelism, Hook: hook, Durations: w.durations, Workspace: name, Provisioners: provisioners.Builtin()})
 	return w, diags
 }
 
@@ -95,27 +100,15 @@ func (w *workspace) keepDurations() error {
 	return os.WriteFile(durationsFile, data, 0o600)
 }
 
-// checkBackend refuses backends that this version does not work with, rather
-// than keeping state in the wrong place.
-func (w *workspace) checkBackend() tfdiags.Diagnostics {
-	b := w.config.Module.Backend
-	if b == nil || b.Type == "local" {
-		return nil
-	}
-	return tfdiags.At(b.Range, "Unsupported backend",
-		fmt.Sprintf("The configuration keeps its state in the backend %q, with which this version of towline does not work yet. Nothing was read or written. Use the local backend, or run this configuration in an agent, which keeps state in the repository's store.", b.Type))
-}
-
 // inputFlags are the flags of verbs that plan.
 type inputFlags struct {
 	given       []configs.VariableOption
 	targets     []string
 	replace     []string
-	state       string
+	state       stateFlags
 	parallelism int
 	refresh     bool
 	input       bool
-	lock        bool
 	noColor     bool
 }
 
@@ -137,11 +130,10 @@ func (f *inputFlags) register(flags *flag.FlagSet) {
 		f.replace = append(f.replace, text)
 		return nil
 	})
-	flags.StringVar(&f.state, "state", workdir.DefaultStateFile, "path of the state file")
+	f.state.register(flags)
 	flags.IntVar(&f.parallelism, "parallelism", 0, "fix the `number` of concurrent calls to one provider configuration; without it the number adapts")
 	flags.BoolVar(&f.refresh, "refresh", true, "read the real objects before planning")
 	flags.BoolVar(&f.input, "input", true, "ask for what is missing")
-	flags.BoolVar(&f.lock, "lock", true, "lock the state; kept for compatibility, the state is always locked")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours in the output")
 }
 

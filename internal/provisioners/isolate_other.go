@@ -1,0 +1,7 @@
+//go:build !unix
+
+package provisioners
+
+import "os/exec"
+
+func isolate(*exec.Cmd) {}
