@@ -68,7 +68,7 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 		if done := p.unchanged(inst, run, read, ev); done {
 			return nil, !p.walk.report(inst.postconditions())
 		}
-		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return &dag.Step{Class: run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
 			diags := p.planManaged(ctx, inst, run, read, ev)
 			failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range))
 			return nil, !failed && !p.walk.report(inst.postconditions())

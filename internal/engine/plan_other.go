@@ -189,7 +189,7 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 			p.planDelete(addr, read, reason, nil)
 			return dag.Done()
 		}
-		return &dag.Step{Class: read.run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return &dag.Step{Class: read.run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
 			private, diags := proposeDelete(ctx, read, addr)
 			if p.walk.report(diags.WithAddress(addr.String())) {
 				return dag.Failed()

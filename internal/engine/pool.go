@@ -138,7 +138,10 @@ type providerRun struct {
 	object *object
 	mi     *moduleInst
 	node   *dag.Node
-	class  dag.Class
+	// class is that of calls which reach the real API. local is that of calls which
+	// the provider answers by itself, as plans: were they to wait for the API's turn,
+	// all of them would be made after the last read.
+	class, local dag.Class
 	// limiter adapts the class's limit; nil if it is fixed.
 	limiter *limiter
 	// client is connected and metered; base is the process itself, whose identity
@@ -152,9 +155,11 @@ func (w *walk) newProviderRun(o *object) *providerRun {
 	run := &providerRun{object: o}
 	if fixed := w.engine.opts.Parallelism; fixed > 0 {
 		run.class = w.sched.AddClass(fixed)
+		run.local = run.class // the number is for all calls
 	} else {
 		run.limiter = newLimiter(w.sched)
 		run.class = run.limiter.class
+		run.local = w.sched.AddClass(DefaultParallelism)
 	}
 	run.node = w.sched.Hold(w.priority(o)+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		config, diags := w.providerConfig(run)

@@ -34,7 +34,7 @@ func (v *validator) instance(inst *instance) dag.Step {
 		if v.walk.report(diags) {
 			return dag.Failed()
 		}
-		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
+		return &dag.Step{Class: run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
 			check := run.client.ValidateResourceConfig
 			switch o.resource.Addr.Mode {
 			case addrs.Data:
