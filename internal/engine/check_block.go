@@ -18,9 +18,11 @@ func (mi *moduleInst) evalCheck(o *object) tfdiags.Diagnostics {
 		result, moreDiags := checkRule(rule, assertionFailed, hclCtx)
 		outcomes = append(outcomes, result)
 		switch {
+		case mi.walk.validating() && result.status != states.CheckError:
+			moreDiags = nil // as for the conditions of resources
 		case result.status == states.CheckFail:
 			moreDiags = moreDiags.Warnings()
-		case result.status == states.CheckUnknown && !mi.walk.validating():
+		case result.status == states.CheckUnknown:
 			warning := tfdiags.Diagnostic{
 				Severity: tfdiags.Warning, Summary: "Check block assertion known after apply", Subject: rule.Condition.Range().Ptr(),
 				Detail:     "The condition needs values that are not known yet. It is evaluated when this plan is applied.",

@@ -63,7 +63,12 @@ func TestEphemeralResourcesAsTerraform(t *testing.T) {
 			t.Parallel()
 			b := oracletest.NewFault(t)
 			b.Write(map[string]string{"main.tf": oracletest.RequiredProviders + config})
-			if diff := cmp.Diff(b.Problems("plan", "-input=false"), b.PlanProblems(engine.PlanOptions{})); diff != "" {
+			want, got := b.Problems("plan", "-input=false"), b.PlanProblems(engine.PlanOptions{})
+			if slices.ContainsFunc(want, func(p string) bool { return strings.HasPrefix(p, "error: ") }) {
+				// Terraform leaves open what a failed walk has opened.
+				got = slices.DeleteFunc(got, func(p string) bool { return p == "warning: closed" })
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the plan's problems differ (-terraform +towline):\n%s", diff)
 			}
 			if diff := cmp.Diff(b.Problems("validate"), b.ValidateProblems()); diff != "" {
@@ -170,11 +175,11 @@ func TestEphemeralResourcesAreClosedAfterUse(t *testing.T) {
 			t.Parallel()
 			cloud := ephemeralCloud()
 			cloud.OpenHook = openNamed
-			cloud.ApplyHook = func(ctx context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+			cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 				if v := req.Config.GetAttr("name"); !v.IsNull() && v.AsString() == "fails" {
 					return providers.ApplyResourceChangeResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Failed", "")}
 				}
-				return cloud.ApplyResourceChangeDefault(ctx, req)
+				return cloud.ApplyDefault(req)
 			}
 			b := newBench(t, source{"cloud": func() providers.Interface { return cloud }})
 			b.write(map[string]string{
@@ -228,11 +233,11 @@ func TestEphemeralResourceOfAProviderOutlivesIt(t *testing.T) {
 	const header = "terraform {\n  required_providers {\n    cloud = { source = \"towline/cloud\" }\n    vault = { source = \"towline/vault\" }\n  }\n}\n" +
 		"ephemeral \"cloud_token\" \"t\" {\n  provider = vault\n  name = \"a\"\n}\nprovider \"cloud\" {\n  key = ephemeral.cloud_token.t.id\n}\n"
 	closed := func() int { return len(vault.Calls("CloseEphemeral")) }
-	cloud.ApplyHook = func(ctx context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+	cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 		if closed() != 1 { // by the plan
 			t.Error("the object is changed after the provider's token was closed")
 		}
-		return cloud.ApplyResourceChangeDefault(ctx, req)
+		return cloud.ApplyDefault(req)
 	}
 	b.write(map[string]string{"main.tf": header + "resource \"cloud_thing\" \"x\" {}\n"})
 	b.mustApply(engine.PlanOptions{})
@@ -296,9 +301,9 @@ func TestEphemeralResourcesAreRenewed(t *testing.T) {
 		return resp
 	}
 	wait := make(chan struct{})
-	cloud.ApplyHook = func(ctx context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+	cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 		<-wait
-		return cloud.ApplyResourceChangeDefault(ctx, req)
+		return cloud.ApplyDefault(req)
 	}
 	b := newBench(t, source{"cloud": func() providers.Interface { return cloud }})
 	b.engine = engine.New(engine.Options{Providers: source{"cloud": func() providers.Interface { return cloud }}, Now: clock.Now, WaitUntil: clock.waitUntil})

@@ -143,6 +143,9 @@ func (mi *moduleInst) evalRules(of checked, rules []*configs.CheckRule, summary 
 	var outcomes []outcome
 	for _, rule := range rules {
 		result, moreDiags := checkRule(rule, summary, hclCtx)
+		if of.object.kind == kindResource && mi.walk.validating() && result.status != states.CheckError {
+			moreDiags = nil // whether a configuration is valid does not depend on what it makes
+		}
 		diags = append(diags, moreDiags...)
 		outcomes = append(outcomes, result)
 	}

@@ -387,7 +387,7 @@ func TestBadSchemas(t *testing.T) {
 func TestEphemeral(t *testing.T) {
 	t.Parallel()
 	p := startFault(t, noOptions)
-	config := cty.ObjectVal(vals{"name": cty.StringVal("n"), "token": cty.NullVal(cty.String)})
+	config := cty.ObjectVal(vals{"name": cty.StringVal("n"), "token": cty.NullVal(cty.String), "pin": cty.NullVal(cty.String)})
 	mustPass(t, p.ValidateEphemeralConfig(t.Context(), "fault_token", config))
 	opened := p.OpenEphemeral(t.Context(), providers.OpenEphemeralRequest{TypeName: "fault_token", Config: config})
 	mustPass(t, opened.Diagnostics)

@@ -40,8 +40,11 @@ func (p *Provider) OpenEphemeral(ctx context.Context, req providers.OpenEphemera
 }
 
 // RenewEphemeral keeps the private data and asks for no further renewal.
-func (p *Provider) RenewEphemeral(_ context.Context, req providers.RenewEphemeralRequest) providers.RenewEphemeralResponse {
+func (p *Provider) RenewEphemeral(ctx context.Context, req providers.RenewEphemeralRequest) providers.RenewEphemeralResponse {
 	diags := p.record("RenewEphemeral", req.TypeName, req, true)
+	if p.RenewHook != nil && !diags.HasErrors() {
+		return p.RenewHook(ctx, req)
+	}
 	return providers.RenewEphemeralResponse{Private: req.Private, Diagnostics: diags}
 }
 

@@ -43,6 +43,7 @@ type Provider struct {
 	MoveHook     func(ctx context.Context, req providers.MoveResourceStateRequest) providers.MoveResourceStateResponse
 	DataHook     func(ctx context.Context, req providers.ReadDataSourceRequest) providers.ReadDataSourceResponse
 	OpenHook     func(ctx context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse
+	RenewHook    func(ctx context.Context, req providers.RenewEphemeralRequest) providers.RenewEphemeralResponse
 	FunctionHook func(name string, args []cty.Value) (cty.Value, error)
 
 	mu         sync.Mutex

@@ -40,7 +40,6 @@ var (
 	}}
 	itemType   = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"key": tftypes.String, "value": tftypes.String, "pin": tftypes.String}}
 	configType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"region": tftypes.String}}
-	tokenType  = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"name": tftypes.String, "token": tftypes.String}}
 )
 
 // server answers every call; those of the embedded interface are never made.
@@ -78,7 +77,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 			"fault_object": {Block: object},
 		},
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{
-			"fault_token": {Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{str("name", required), str("token", computed)}}},
+			"fault_token": tokenSchema(),
 		},
 		Functions: map[string]*tfprotov6.Function{"shout": {
 			Parameters:        []*tfprotov6.FunctionParameter{{Name: "text", Type: tftypes.String}},
@@ -205,33 +204,6 @@ func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourc
 	v = with(v, "config", tftypes.NewValue(tftypes.String, req.SourceProviderAddress+" "+req.SourceTypeName))
 	dv, err := tfprotov6.NewDynamicValue(objectType, v)
 	return &tfprotov6.MoveResourceStateResponse{TargetState: &dv, TargetPrivate: req.SourcePrivate}, err
-}
-
-func (s *server) ValidateEphemeralResourceConfig(context.Context, *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
-	return &tfprotov6.ValidateEphemeralResourceConfigResponse{}, nil
-}
-
-func (s *server) OpenEphemeralResource(_ context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
-	config, err := req.Config.Unmarshal(tokenType)
-	if err != nil {
-		return nil, err
-	}
-	dv, err := tfprotov6.NewDynamicValue(tokenType, tftypes.NewValue(tokenType, map[string]tftypes.Value{
-		"name": tftypes.NewValue(tftypes.String, text(config, "name")), "token": tftypes.NewValue(tftypes.String, "t-"+text(config, "name")),
-	}))
-	return &tfprotov6.OpenEphemeralResourceResponse{Result: &dv, Private: []byte("1"), RenewAt: renewAt}, err
-}
-
-var renewAt = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-
-func (s *server) RenewEphemeralResource(_ context.Context, req *tfprotov6.RenewEphemeralResourceRequest) (*tfprotov6.RenewEphemeralResourceResponse, error) {
-	return &tfprotov6.RenewEphemeralResourceResponse{Private: append(req.Private, '1')}, nil
-}
-
-func (s *server) CloseEphemeralResource(_ context.Context, req *tfprotov6.CloseEphemeralResourceRequest) (*tfprotov6.CloseEphemeralResourceResponse, error) {
-	return &tfprotov6.CloseEphemeralResourceResponse{Diagnostics: []*tfprotov6.Diagnostic{
-		{Severity: tfprotov6.DiagnosticSeverityWarning, Summary: "closed", Detail: string(req.Private)},
-	}}, nil
 }
 
 // CallFunction shouts its argument. The text "fail" is refused as an argument.
@@ -364,5 +336,5 @@ func with(object tftypes.Value, name string, v tftypes.Value) tftypes.Value {
 		return object
 	}
 	vals[name] = v
-	return tftypes.NewValue(objectType, vals)
+	return tftypes.NewValue(object.Type(), vals)
 }

@@ -72,6 +72,9 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchema
 				Block: &tfprotov5.SchemaBlock{Attributes: []*tfprotov5.SchemaAttribute{attr("port", tftypes.Number, required), attr("proto", tftypes.String, optional)}},
 			}},
 		}}},
+		EphemeralResourceSchemas: map[string]*tfprotov5.Schema{"v5_token": {Block: &tfprotov5.SchemaBlock{
+			Attributes: []*tfprotov5.SchemaAttribute{attr("text", tftypes.String, required), attr("result", tftypes.String, computed)},
+		}}},
 		DataSourceSchemas: map[string]*tfprotov5.Schema{"v5_echo": {Block: &tfprotov5.SchemaBlock{
 			Attributes: []*tfprotov5.SchemaAttribute{attr("text", tftypes.String, required), attr("result", tftypes.String, computed)},
 		}}},
@@ -236,5 +239,5 @@ func with(object tftypes.Value, name string, v tftypes.Value) tftypes.Value {
 		return object
 	}
 	vals[name] = v
-	return tftypes.NewValue(thingType, vals)
+	return tftypes.NewValue(object.Type(), vals)
 }
