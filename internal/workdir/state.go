@@ -2,18 +2,16 @@ package workdir
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/user"
 	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sys/unix"
 
+	"github.com/towline/terraform-provider-towline/internal/backend"
 	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -22,113 +20,114 @@ import (
 // DefaultStateFile is the name of the state file in a working directory.
 const DefaultStateFile = "terraform.tfstate"
 
-// State is a working directory's state, locked until Close.
+// lockPoll is how often a taken lock is tried again.
+const lockPoll = 500 * time.Millisecond
+
+// Options say how a state is opened.
+type Options struct {
+	// Operation is for the message that others get while the lock is held.
+	Operation string
+	// NoLock excludes nobody. LockTimeout is how long a taken lock is waited for.
+	NoLock      bool
+	LockTimeout time.Duration
+	// Journal is the file for changes under way.
+	Journal string
+	// Backup is where the previous state file is kept; "" keeps none.
+	Backup string
+	// Out is where the state is written, if not to where it was read from.
+	Out backend.Store
+}
+
+// State is a workspace's state, locked until Close.
 type State struct {
-	path     string
-	file     *os.File // holds the lock
-	written  []byte   // the state file's content as last read or written
+	store    backend.Store
+	opts     Options
+	lockID   string // "" if nothing is locked
+	written  []byte // the state file's content as last read or written
 	backedUp bool
 
 	// State is the recorded state with the journal's results in it.
 	State *states.State
 	// Open are calls of which nobody knows how they ended.
 	Open []journal.Intent
-	// Journal takes changes under way; nil if the state was opened for reading.
+	// Journal takes changes under way.
 	Journal *journal.Journal
 }
 
-// LockInfo says who holds a lock, in the form that terraform writes.
-type LockInfo struct {
-	ID        string
-	Operation string
-	Info      string
-	Who       string
-	Version   string
-	Created   time.Time
-	Path      string
-}
-
-// OpenState reads and locks the state file at path. operation is for the message
-// that others get while the lock is held.
-func OpenState(path, operation string) (*State, tfdiags.Diagnostics) {
-	s := &State{path: path}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, tfdiags.FromError("Failed to open state file", err)
+// Open locks and reads the state in a store.
+func Open(ctx context.Context, store backend.Store, opts Options) (*State, tfdiags.Diagnostics) {
+	s := &State{store: store, opts: opts}
+	if !opts.NoLock {
+		if diags := s.lock(ctx); diags.HasErrors() {
+			return nil, diags
+		}
 	}
-	if err := lock(file); err != nil {
-		return nil, append(lockedDiagnostic(path, err), tfdiags.FromError("Failed to close state file", file.Close())...)
-	}
-	s.file = file
-	if diags := s.writeLockInfo(operation); diags.HasErrors() {
-		return nil, append(diags, tfdiags.FromError("Failed to unlock state", s.Close())...)
-	}
-	diags := s.load()
+	diags := s.load(ctx)
 	if diags.HasErrors() {
 		return nil, append(diags, tfdiags.FromError("Failed to unlock state", s.Close())...)
 	}
 	return s, diags
 }
 
+// Read reads the state in a store without locking it. No state is an empty one.
+func Read(ctx context.Context, store backend.Store) (*states.State, tfdiags.Diagnostics) {
+	data, err := store.Read(ctx)
+	if err != nil {
+		return nil, tfdiags.FromError("Failed to read state", err)
+	}
+	return states.Read(bytes.NewReader(data))
+}
+
 // ReadState reads the state file at path without locking it. A file that is not
 // there is an empty state.
 func ReadState(path string) (*states.State, tfdiags.Diagnostics) {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return states.New(), nil
-	}
-	if err != nil {
-		return nil, tfdiags.FromError("Failed to open state file", err)
-	}
-	defer func() { _ = file.Close() }()
-	return states.Read(file)
+	return Read(context.Background(), backend.File(path))
 }
 
-// lock takes the POSIX record lock that terraform takes, without waiting.
-func lock(file *os.File) error {
-	return unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
+// lock takes the lock, waiting for whoever holds it as long as the options say.
+func (s *State) lock(ctx context.Context) tfdiags.Diagnostics {
+	ctx, cancel := context.WithTimeout(ctx, max(s.opts.LockTimeout, time.Minute))
+	defer cancel()
+	info := backend.NewLockInfo(s.opts.Operation, states.TerraformVersion)
+	until := time.Now().Add(s.opts.LockTimeout)
+	for {
+		err := s.store.Lock(ctx, info)
+		if err == nil {
+			s.lockID = info.ID
+			return nil
+		}
+		var taken *backend.LockError
+		if !errors.As(err, &taken) || !time.Now().Before(until) {
+			return lockedDiagnostic(s.store, err)
+		}
+		select {
+		case <-ctx.Done():
+			return lockedDiagnostic(s.store, err)
+		case <-time.After(min(lockPoll, time.Until(until))):
+		}
+	}
 }
 
-func lockInfoPath(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock.info")
-}
-
-func lockedDiagnostic(path string, err error) tfdiags.Diagnostics {
-	detail := fmt.Sprintf("The state file %s is locked by another process: %s.", path, err)
-	var info LockInfo
-	if data, readErr := os.ReadFile(lockInfoPath(path)); readErr == nil && json.Unmarshal(data, &info) == nil {
-		detail += fmt.Sprintf(" It is held by %s for %s since %s (lock ID %s).", info.Who, info.Operation, info.Created.Format(time.RFC3339), info.ID)
-	}
-	return tfdiags.New(tfdiags.Error, "Error acquiring the state lock", detail+" Wait for it to end; the lock goes with the process that holds it.")
-}
-
-func (s *State) writeLockInfo(operation string) tfdiags.Diagnostics {
-	who := "unknown"
-	if u, err := user.Current(); err == nil {
-		who = u.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		who += "@" + host
-	}
-	data, err := json.Marshal(LockInfo{ID: uuid.NewString(), Operation: operation, Who: who, Version: states.TerraformVersion, Created: time.Now().UTC(), Path: s.path})
-	if err == nil {
-		err = os.WriteFile(lockInfoPath(s.path), data, 0o600)
-	}
-	return tfdiags.FromError("Error acquiring the state lock", err)
+func lockedDiagnostic(store backend.Store, err error) tfdiags.Diagnostics {
+	return tfdiags.New(tfdiags.Error, "Error acquiring the state lock",
+		fmt.Sprintf("The state %s cannot be locked: %s. Wait for whoever holds the lock to end, with -lock-timeout if you like. If that process is gone and left its lock behind, remove it with \"towline force-unlock LOCK_ID\".", store, err))
 }
 
 // load reads the state and the journal beside it.
-func (s *State) load() tfdiags.Diagnostics {
-	data, err := io.ReadAll(io.LimitReader(s.file, states.MaxFileSize+1))
+func (s *State) load(ctx context.Context) tfdiags.Diagnostics {
+	data, err := s.store.Read(ctx)
 	if err != nil {
-		return tfdiags.FromError("Failed to read state file", err)
+		return tfdiags.FromError("Failed to read state", err)
 	}
 	s.written = data
 	var diags tfdiags.Diagnostics
 	if s.State, diags = states.Read(bytes.NewReader(data)); diags.HasErrors() {
 		return diags
 	}
-	j, entries, err := journal.Open(s.path + ".journal")
+	if err := os.MkdirAll(filepath.Dir(s.opts.Journal), 0o755); err != nil {
+		return append(diags, tfdiags.FromError("Failed to open journal", err)...)
+	}
+	j, entries, err := journal.Open(s.opts.Journal)
 	if err != nil {
 		return append(diags, tfdiags.FromError("Failed to open journal", err)...)
 	}
@@ -147,13 +146,7 @@ func (s *State) load() tfdiags.Diagnostics {
 // Save writes a state if it differs from the file, with a higher serial, and
 // empties the journal, of which everything is in the state now but for the calls
 // that no answer came to.
-func (s *State) Save(state *states.State) error {
-	var open []journal.Intent
-	if s.Journal != nil {
-		open = s.Journal.Pending()
-	}
-	return s.Settle(state, open)
-}
+func (s *State) Save(state *states.State) error { return s.Settle(state, s.Journal.Pending()) }
 
 // Keep writes the state with the journal's results and leaves only the given
 // intents open.
@@ -165,10 +158,37 @@ func (s *State) Settle(state *states.State, open []journal.Intent) error {
 		return err
 	}
 	s.State, s.Open = state, open
-	if s.Journal == nil {
+	return s.Journal.Reset(open...)
+}
+
+// Push writes a state with its own lineage and serial. The serial rises by one if
+// the state records something else than before.
+func (s *State) Push(state *states.State) error {
+	if !sameContent(state, s.State) {
+		state.Serial++
+	}
+	var buf bytes.Buffer
+	if err := states.Write(&buf, state); err != nil {
+		return err
+	}
+	if bytes.Equal(buf.Bytes(), s.written) {
 		return nil
 	}
-	return s.Journal.Reset(open...)
+	return s.put(buf.Bytes())
+}
+
+// sameContent tells whether two states record the same.
+func sameContent(a, b *states.State) bool {
+	content := func(s *states.State) []byte {
+		anonymous := *s
+		anonymous.Serial, anonymous.Lineage, anonymous.TerraformVersion = 0, "", ""
+		var buf bytes.Buffer
+		if states.Write(&buf, &anonymous) != nil {
+			return nil // what cannot be written is told when it is written
+		}
+		return buf.Bytes()
+	}
+	return bytes.Equal(content(a), content(b))
 }
 
 func (s *State) write(state *states.State) error {
@@ -191,73 +211,52 @@ func (s *State) write(state *states.State) error {
 	if err := states.Write(&buf, state); err != nil {
 		return err
 	}
-	if len(s.written) > 0 && !s.backedUp {
-		if err := s.replace(s.path+".backup", s.written, false); err != nil {
+	return s.put(buf.Bytes())
+}
+
+// put replaces the state file, after keeping the one before.
+func (s *State) put(data []byte) error {
+	// A cancelled command still has to keep what it did.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if len(s.written) > 0 && !s.backedUp && s.opts.Backup != "" {
+		if err := backend.WriteFile(s.opts.Backup, s.written); err != nil {
 			return fmt.Errorf("write backup of state: %w", err)
 		}
 		s.backedUp = true
 	}
-	if err := s.replace(s.path, buf.Bytes(), true); err != nil {
-		return fmt.Errorf("write state: %w", err)
+	to := s.store
+	if s.opts.Out != nil {
+		to = s.opts.Out
 	}
-	s.written = bytes.Clone(buf.Bytes())
+	if err := to.Write(ctx, data); err != nil {
+		return err
+	}
+	s.written = bytes.Clone(data)
 	return nil
 }
 
-// replace puts a file in place atomically. With keepLock the new file is locked
-// before it takes the place of the one that holds the lock now.
-func (s *State) replace(path string, data []byte, keepLock bool) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	fail := func(err error) error { return errors.Join(err, tmp.Close(), os.Remove(tmp.Name())) }
-	if _, err := tmp.Write(data); err != nil {
-		return fail(err)
-	}
-	if err := tmp.Sync(); err != nil {
-		return fail(err)
-	}
-	if keepLock {
-		if err := lock(tmp); err != nil {
-			return fail(err)
-		}
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fail(err)
-	}
-	if !keepLock {
-		return errors.Join(tmp.Close(), syncDir(filepath.Dir(path)))
-	}
-	old := s.file
-	s.file = tmp
-	return errors.Join(old.Close(), syncDir(filepath.Dir(path)))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// Close gives the lock back. A state file that was made only to be locked goes.
+// Close gives the lock back.
 func (s *State) Close() error {
 	var errs []error
-	if s.Journal != nil {
-		if s.Journal.Empty() {
-			errs = append(errs, s.Journal.Remove())
-		} else {
-			errs = append(errs, s.Journal.Close())
-		}
+	switch {
+	case s.Journal == nil:
+	case s.Journal.Empty():
+		errs = append(errs, s.Journal.Remove())
+	default:
+		errs = append(errs, s.Journal.Close())
 	}
-	if err := os.Remove(lockInfoPath(s.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		errs = append(errs, err)
+	if s.lockID != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		errs = append(errs, s.store.Unlock(ctx, s.lockID))
 	}
-	if info, err := s.file.Stat(); err == nil && info.Size() == 0 {
-		errs = append(errs, os.Remove(s.path))
-	}
-	errs = append(errs, s.file.Close())
 	return errors.Join(errs...)
+}
+
+// NewState returns an empty state with a lineage of its own.
+func NewState(serial uint64) *states.State {
+	state := states.New()
+	state.Lineage, state.Serial, state.TerraformVersion = uuid.NewString(), serial, states.TerraformVersion
+	return state
 }

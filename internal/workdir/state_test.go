@@ -1,21 +1,28 @@
 package workdir
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/backend"
 	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 const provider = `provider["registry.terraform.io/towline/cloud"]`
 
+func openAt(path string) (*State, tfdiags.Diagnostics) {
+	return Open(context.Background(), backend.File(path), Options{Operation: "test", Journal: path + ".journal", Backup: path + ".backup"})
+}
+
 // open opens the state at path for the length of the test.
 func open(t *testing.T, path string) *State {
 	t.Helper()
-	s, diags := OpenState(path, "test")
+	s, diags := openAt(path)
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
@@ -92,7 +99,7 @@ func TestDamagedStateIsRefused(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s, diags := OpenState(path, "test")
+			s, diags := openAt(path)
 			if !diags.HasErrors() {
 				t.Errorf("it was read as a state with %d objects", s.State.Count())
 			}

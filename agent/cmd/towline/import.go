@@ -30,7 +30,7 @@ func (a *app) importCommand() *command {
 			if a.show(diags) {
 				return exitFailed
 			}
-			s, ok := a.openUnsettled(&in, "OperationTypeImport")
+			s, ok := a.openUnsettled(ctx, &in, "OperationTypeImport")
 			if !ok {
 				return exitFailed
 			}

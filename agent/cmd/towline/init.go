@@ -15,25 +15,34 @@ func (a *app) initCommand() *command {
 	upgrade := flags.Bool("upgrade", false, "choose the newest allowed provider versions, whatever is locked")
 	lockMode := flags.String("lockfile", "", "`readonly` makes any change of the dependency lock file an error")
 	noColor := flags.Bool("no-color", false, "no colours in the output")
-	_ = flags.Bool("input", true, "kept for compatibility; init asks nothing")
-	_ = flags.Bool("backend", true, "kept for compatibility; only the local backend is supported")
+	var backend backendFlags
+	backend.register(flags)
 	return &command{
-		synopsis: "Install the providers that the configuration needs", usage: "[options]", flags: flags,
+		synopsis: "Set up the backend and install what the configuration needs", usage: "[options]", flags: flags,
 		run: func(ctx context.Context, args []string) int {
 			if a.refuseArguments("init", args) {
 				return exitFailed
 			}
 			a.color = a.color && !*noColor
-			return a.initialise(ctx, install.Options{Upgrade: *upgrade, ReadonlyLock: *lockMode == "readonly"})
+			return a.initialise(ctx, &backend, install.Options{Upgrade: *upgrade, ReadonlyLock: *lockMode == "readonly"})
 		},
 	}
 }
 
-// initialise installs providers and writes the lock file.
-func (a *app) initialise(ctx context.Context, opts install.Options) int {
+// initialise sets up the backend, installs providers and writes the lock file.
+func (a *app) initialise(ctx context.Context, backend *backendFlags, opts install.Options) int {
 	if !configs.HasFiles(".") {
 		a.printf("Towline initialized in an empty directory!\n\nThe directory has no Terraform configuration files. You may begin working\nwith Towline immediately by creating Terraform configuration files.\n")
 		return exitOK
+	}
+	module, sources, diags := configs.LoadModule(".")
+	a.sources = sources
+	if a.show(diags) {
+		return exitFailed
+	}
+	if diags, ok := a.initBackend(ctx, module, backend); !ok {
+		a.show(diags)
+		return exitFailed
 	}
 	config, diags := configs.Load(".")
 	a.sources = config.Sources

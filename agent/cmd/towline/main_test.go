@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 // $WORK/store, and the commands of script_test.go to play provider and agent.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	stopServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: scriptCommands,

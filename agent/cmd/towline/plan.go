@@ -77,13 +77,14 @@ type session struct {
 	*workspace
 	app   *app
 	in    *inputFlags
+	place *place
 	state *workdir.State
 }
 
 // openSession opens the workspace and the state, and settles what an earlier
 // process left without an answer.
 func (a *app) openSession(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
-	s, ok := a.openUnsettled(in, operation)
+	s, ok := a.openUnsettled(ctx, in, operation)
 	if ok && !s.settle(ctx) {
 		s.close()
 		return nil, false
@@ -92,17 +93,19 @@ func (a *app) openSession(ctx context.Context, in *inputFlags, operation string)
 }
 
 // openUnsettled opens the workspace and the state as they are.
-func (a *app) openUnsettled(in *inputFlags, operation string) (*session, bool) {
+func (a *app) openUnsettled(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
 	w, diags := a.openWorkspace(newProgress(a), in.parallelism)
 	if a.show(diags) {
 		return nil, false
 	}
 	s := &session{workspace: w, app: a, in: in}
-	if a.show(append(w.checkBackend(), w.collect(in.given)...)) {
+	p, diags := findPlace(ctx, w.config.Module.Backend, in.state.path)
+	if a.show(append(diags, w.collect(in.given)...)) {
 		s.close()
 		return nil, false
 	}
-	s.state, diags = workdir.OpenState(in.state, operation)
+	s.place = p
+	s.state, diags = p.open(ctx, &in.state, operation)
 	if a.show(diags) {
 		s.close()
 		return nil, false

@@ -32,6 +32,10 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"replace": scriptCommand(replace),
 	"grantid": scriptCommand(grantID),
 	"squat":   scriptCommand(squat),
+
+	"both":      both,
+	"samestate": sameState,
+	"s3server":  s3Server,
 }
 
 // script is what such a command works with.

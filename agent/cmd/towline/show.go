@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
@@ -31,15 +33,12 @@ func (a *app) showCommand() *command {
 				a.fail("Too many command line arguments", errors.New("show takes one file at most: a saved plan or a state"))
 				return exitFailed
 			}
-			path := workdir.DefaultStateFile
-			if len(args) == 1 {
-				path = args[0]
-			}
+			path := append(args, "")[0]
 			w, diags := a.openWorkspace(engine.NoHook{}, 0)
 			if a.show(diags) {
 				return exitFailed
 			}
-			err := a.showFile(ctx, w, path, len(args) == 1, *asJSON)
+			err := a.showFile(ctx, w, path, *asJSON)
 			if err = errors.Join(err, w.close()); err != nil {
 				a.fail("Failed to show "+path, err)
 				return exitFailed
@@ -49,9 +48,26 @@ func (a *app) showCommand() *command {
 	}
 }
 
+// showInstance shows a state that holds one instance.
+func (a *app) showInstance(ctx context.Context, state *states.State) int {
+	w, diags := a.openWorkspace(engine.NoHook{}, 0)
+	if a.show(diags) {
+		return exitFailed
+	}
+	schemas, err := schemasOf(ctx, w.engine, stateProviders(state))
+	if err == nil {
+		err = render.State(a.stdout, state, render.SchemasOf(schemas), a.renderOptions())
+	}
+	if err = errors.Join(err, w.close()); err != nil {
+		a.fail("Failed to show state", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
 // showFile shows a plan file, or a state file if it is not one.
-func (a *app) showFile(ctx context.Context, w *workspace, path string, named, asJSON bool) error {
-	if named {
+func (a *app) showFile(ctx context.Context, w *workspace, path string, asJSON bool) error {
+	if path != "" {
 		saved, err := planfile.Read(path)
 		if err == nil {
 			return a.showPlan(ctx, w, saved.Plan, asJSON)
@@ -60,8 +76,8 @@ func (a *app) showFile(ctx context.Context, w *workspace, path string, named, as
 			return err
 		}
 	}
-	state, diags := workdir.ReadState(path)
-	if err := diags.Err(); err != nil {
+	state, err := a.shownState(ctx, w, path)
+	if err != nil {
 		return err
 	}
 	schemas, err := schemasOf(ctx, w.engine, stateProviders(state))
@@ -76,6 +92,16 @@ func (a *app) showFile(ctx context.Context, w *workspace, path string, named, as
 		a.printf("%s\n", out)
 	}
 	return err
+}
+
+// shownState reads the state in a file, or that of the workspace.
+func (a *app) shownState(ctx context.Context, w *workspace, path string) (*states.State, error) {
+	p, diags := findPlace(ctx, w.config.Module.Backend, path)
+	if err := diags.Err(); err != nil {
+		return nil, err
+	}
+	state, diags := workdir.Read(ctx, p.store)
+	return state, diags.Err()
 }
 
 func (a *app) showPlan(ctx context.Context, w *workspace, plan *plans.Plan, asJSON bool) error {
@@ -108,6 +134,9 @@ func (a *app) renderPlan(ctx context.Context, e *engine.Engine, plan *plans.Plan
 	}
 	return render.Plan(a.stdout, plan, render.SchemasOf(schemas), a.renderOptions())
 }
+
+// renderValue shows a value as an expression.
+func (a *app) renderValue(v cty.Value) error { return render.Value(a.stdout, v) }
 
 // renderOutputs shows the outputs in a state.
 func (a *app) renderOutputs(state *states.State) error {

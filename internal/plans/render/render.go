@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mitchellh/go-wordwrap"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plans"
@@ -78,6 +79,12 @@ func Outputs(w io.Writer, outputs map[string]*states.Output, opts Options) error
 	p := newPrinter(opts)
 	p.outputs(outputs)
 	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+// Value prints one value as an expression that would give it.
+func Value(w io.Writer, v cty.Value) error {
+	_, err := io.WriteString(w, expressionText(v, 0)+"\n")
 	return err
 }
 

@@ -119,6 +119,9 @@ func (s *Server) Stop() {
 	<-s.ended
 }
 
+// Dir is the folder that the server was started over.
+func (s *Server) Dir() string { return filepath.Dir(s.dir) }
+
 // CreateBucket makes a bucket, which is a folder of the server's.
 func (s *Server) CreateBucket(name string) error {
 	if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
