@@ -142,7 +142,7 @@ func TestAnswersThatAreRight(t *testing.T) {
 		t.Parallel()
 		resp := p.MoveResourceState(t.Context(), providers.MoveResourceStateRequest{
 			TargetType: "fault_object", SourceProvider: "registry.terraform.io/a/b", SourceType: "b_old", SourcePrivate: []byte("p"),
-			SourceJSON: []byte(`{"id":"1","name":"n","fault":null,"size":null,"secret":null,"config":null,"pin":null,"items":null,"more":1}`),
+			SourceJSON: []byte(`{"id":"1","name":"n","fault":null,"size":null,"secret":null,"config":null,"pin":null,"items":null,"labels":null,"disk":[],"tag":[],"more":1}`),
 		})
 		mustPass(t, resp.Diagnostics)
 		if got := resp.TargetState.GetAttr("config").AsString(); got != "registry.terraform.io/a/b b_old" || string(resp.TargetPrivate) != "p" {
@@ -257,7 +257,7 @@ func TestCancelling(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		resp := apply(ctx, t, p, "ignore-cancel@apply")
 		mustPass(t, resp.Diagnostics)
-		if ctx.Err() == nil || resp.NewState.GetAttr("id").AsString() != "id-n" {
+		if ctx.Err() == nil || resp.NewState.GetAttr("config").AsString() != "north 1.11.4" {
 			t.Errorf("cancelled %v, result %#v", ctx.Err(), resp.NewState)
 		}
 	})

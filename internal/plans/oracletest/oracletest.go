@@ -34,6 +34,9 @@ type Bench struct {
 	Providers engine.ProviderSource
 	// initialised is the configuration that terraform init has seen.
 	initialised string
+	// install is the verb that fetches what a configuration needs: init, or get
+	// where providers are run as they are, which init does not find.
+	install []string
 }
 
 // New returns a bench with an empty directory. A missing terraform binary fails the test.
@@ -42,7 +45,7 @@ func New(tb testing.TB) *Bench {
 	if _, err := exec.LookPath("terraform"); err != nil {
 		tb.Fatalf("the terraform binary decides what is right, so it must be installed: %v", err)
 	}
-	return &Bench{tb: tb, Dir: tb.TempDir(), Env: []string{"TF_CLI_CONFIG_FILE=/dev/null"}}
+	return &Bench{tb: tb, Dir: tb.TempDir(), Env: []string{"TF_CLI_CONFIG_FILE=/dev/null"}, install: []string{"init", "-input=false"}}
 }
 
 // Write replaces the configuration; the state stays.
@@ -81,7 +84,7 @@ func (b *Bench) Init() {
 	}
 	slices.Sort(needs)
 	if key := strings.Join(needs, "\n"); key != b.initialised {
-		b.Terraform("init", "-input=false")
+		b.Terraform(b.install...)
 		b.initialised = key
 	}
 }

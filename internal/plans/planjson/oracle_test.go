@@ -26,6 +26,8 @@ type step struct {
 	args    []string
 	opts    engine.PlanOptions
 	errored bool
+	// again are arguments of the apply.
+	again []string
 }
 
 // run compares the documents of every step's plan and of the state after it.
@@ -52,7 +54,7 @@ func run(t *testing.T, b *oracletest.Bench, steps []step) {
 		if s.errored {
 			continue
 		}
-		b.Terraform("apply", "-input=false", "plan.bin")
+		b.Terraform(slices.Concat([]string{"apply", "-input=false"}, s.again, []string{"plan.bin"})...)
 		if got, err = planjson.State(b.State(), b.Schemas()); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
