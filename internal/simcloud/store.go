@@ -31,8 +31,10 @@ type store struct {
 	now     func() time.Time
 	journal *journal
 
-	mu       sync.RWMutex
-	entries  map[cloudapi.Ref]*entry
+	mu      sync.RWMutex
+	entries map[cloudapi.Ref]*entry
+	// made counts the objects that were made under a name, one after the other.
+	made     map[cloudapi.Ref]uint64
 	events   []cloudapi.Event
 	sequence int64
 }
@@ -45,7 +47,7 @@ type draft struct{ attributes map[string]any }
 
 // openStore replays the data file, if one is named.
 func openStore(path string, seed uint64, now func() time.Time) (*store, error) {
-	s := &store{seed: seed, now: now, entries: make(map[cloudapi.Ref]*entry)}
+	s := &store{seed: seed, now: now, entries: make(map[cloudapi.Ref]*entry), made: make(map[cloudapi.Ref]uint64)}
 	if path == "" {
 		return s, nil
 	}
@@ -165,10 +167,11 @@ func encode(object *cloudapi.Object) (*entry, error) {
 	return &entry{object: object, encoded: encoded, digest: cloudapi.Digest(encoded)}, nil
 }
 
-// newID is unique because the sequence rises with every object made, over restarts too.
+// newID is unique because the count of objects under a name rises, over restarts
+// too. It does not depend on what else is made at the same time.
 func (s *store) newID(ref cloudapi.Ref) string {
 	key := binary.BigEndian.AppendUint64(nil, s.seed)
-	key = binary.BigEndian.AppendUint64(key, uint64(s.sequence+1))
+	key = binary.BigEndian.AppendUint64(key, s.made[ref]+1)
 	sum := sha256.Sum256(append(key, ref.String()...))
 	return strings.ReplaceAll(ref.Kind, "_", "-") + "-" + hex.EncodeToString(sum[:8])
 }
@@ -216,6 +219,9 @@ func (s *store) install(event cloudapi.Event, after *entry) {
 		delete(s.entries, event.Ref)
 	} else {
 		s.entries[event.Ref] = after
+	}
+	if event.Action == cloudapi.ActionCreate {
+		s.made[event.Ref]++
 	}
 	s.sequence = event.Sequence
 	if len(s.events) >= 2*keptEvents {
