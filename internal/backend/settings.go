@@ -23,6 +23,9 @@ type Settings struct {
 	Hash uint64
 }
 
+// Decoded tells whether the arguments could be read at all; some may be missing still.
+func (s Settings) Decoded() bool { return s.Value != cty.NilVal }
+
 // schema describes the arguments of one kind of backend.
 type schema struct {
 	attributes map[string]cty.Type

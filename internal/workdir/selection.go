@@ -108,7 +108,7 @@ func (d Dir) Settings(block *configs.Backend) (backend.Settings, tfdiags.Diagnos
 	}
 	declared, diags := backend.Decode(block.Type, block.Config)
 	switch {
-	case selected == nil && diags.HasErrors():
+	case selected == nil && !declared.Decoded():
 		return backend.Settings{}, diags
 	case selected == nil:
 		return backend.Settings{}, notInitialised(fmt.Sprintf("The configuration asks for the backend %q, which was not initialised yet.", block.Type))

@@ -202,6 +202,9 @@ func (c backendChange) migrate(ctx context.Context, source, target backend.Backe
 		}
 	}
 	for _, name := range found {
+		if source.Store(name).String() == target.Store(name).String() {
+			continue // both keep it in the same file
+		}
 		if err := c.copy(ctx, source.Store(name), target.Store(name), name); err != nil {
 			return tfdiags.FromError("Error copying state", fmt.Errorf("copy the state of workspace %s: %w", name, err))
 		}

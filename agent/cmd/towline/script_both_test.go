@@ -18,7 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/backend"
 	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
 )
 
@@ -185,4 +187,43 @@ func sameState(ts *testscript.TestScript, neg bool, _ []string) {
 	if (diff != "") != neg {
 		ts.Fatalf("states (-terraform +towline): %s", fmt.Sprint(diff))
 	}
+}
+
+// waitFor FILE: a program that runs in the background has made the file.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor FILE")
+	}
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	limit := time.After(bothLimit)
+	for {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		select {
+		case <-limit:
+			ts.Fatalf("%s does not appear", args[0])
+		case <-ticker.C:
+		}
+	}
+}
+
+// lockState BUCKET KEY ID: somebody locks a state in S3 and is never seen again.
+func lockState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: lockstate BUCKET KEY ID")
+	}
+	attributes := map[string]cty.Value{
+		"bucket": cty.StringVal(args[0]), "key": cty.StringVal(args[1]), "region": cty.StringVal("us-east-1"), "use_lockfile": cty.True, "use_path_style": cty.True,
+		"access_key": cty.StringVal(theServer.AccessKey), "secret_key": cty.StringVal(theServer.SecretKey),
+		"endpoints": cty.ObjectVal(map[string]cty.Value{"s3": cty.StringVal(theServer.Endpoint)}),
+	}
+	settings, diags := backend.FromValue("s3", cty.ObjectVal(attributes))
+	ts.Check(diags.Err())
+	b, diags := backend.Open(context.Background(), ".", settings)
+	ts.Check(diags.Err())
+	info := backend.NewLockInfo("OperationTypeApply", "1.11.4")
+	info.ID = args[2]
+	ts.Check(b.Store(backend.DefaultWorkspace).Lock(context.Background(), info))
 }

@@ -36,6 +36,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"both":      both,
 	"samestate": sameState,
 	"s3server":  s3Server,
+	"waitfor":   waitFor,
+	"lockstate": lockState,
 }
 
 // script is what such a command works with.

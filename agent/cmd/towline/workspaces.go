@@ -209,7 +209,7 @@ func deleteWorkspace(ctx context.Context, p *place, name string, f *stateFlags, 
 		return err
 	}
 	if n > 0 && !force {
-		return fmt.Errorf("workspace %q is not empty: its state records %d objects; destroy them first, or use -force to delete the workspace and manage them no more", name, n)
+		return mistake("Workspace is not empty", fmt.Sprintf("The state of workspace %q records %d objects. Destroy them first, or use -force to delete the workspace and have nobody manage them any more.", name, n))
 	}
 	return p.backend.Delete(ctx, name)
 }
