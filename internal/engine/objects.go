@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -30,6 +31,9 @@ func decodeObject(ctx context.Context, client providers.Interface, addr addrs.Re
 	})
 	if resp.Diagnostics.HasErrors() {
 		return nil, resp.Diagnostics
+	}
+	if resp.UpgradedState != cty.NilVal && !resp.UpgradedState.IsWhollyKnown() {
+		return nil, append(resp.Diagnostics, providerBug("Invalid resource state upgrade", addr.String(), "the upgraded object holds unknown values")...)
 	}
 	d := &states.Decoded{Value: resp.UpgradedState}
 	obj.SetDecoded(d)
@@ -60,11 +64,24 @@ func newObject(schema *providers.ResourceSchema, val cty.Value, encoded []byte, 
 		return nil, fmt.Errorf("encode object: %w", err)
 	}
 	obj := &states.Object{
-		SchemaVersion: schema.Version, AttrsJSON: attrs, Sensitive: meta.sensitive, Private: meta.private,
+		SchemaVersion: schema.Version, AttrsJSON: attrs, Sensitive: recordedSensitive(schema, val, meta.sensitive), Private: meta.private,
 		Dependencies: meta.dependencies, Tainted: meta.tainted, CreateBeforeDestroy: meta.createFirst,
 	}
 	obj.SetDecoded(&states.Decoded{Value: val, Encoded: encoded})
 	return obj, nil
+}
+
+// recordedSensitive joins the paths that the configuration marks with those that
+// the schema does, each once: terraform takes one that is missing in a state for
+// a change of the object.
+func recordedSensitive(schema *providers.ResourceSchema, val cty.Value, config []cty.Path) []cty.Path {
+	var out []cty.Path
+	for _, path := range allSensitive(schema, val, config) {
+		if !slices.ContainsFunc(out, path.Equals) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // withMeta returns obj with other metadata, or obj itself if nothing differs.

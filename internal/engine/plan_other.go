@@ -43,6 +43,7 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 			p.mu.Lock()
 			p.refreshed.SetObject(inst.addr, run.object.providerAddr, obj)
 			p.mu.Unlock()
+			p.noteAnswer(inst)
 			return nil, !p.walk.report(inst.postconditions())
 		}}, true
 	}}
@@ -60,6 +61,9 @@ func (p *planner) deferRead(inst *instance, run *providerRun, ev evaluated, reas
 	inst.value = markObject(inst.object.schema, after, ev.sensitive)
 	p.setPending(inst, change)
 	p.addChange(change)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refreshed.SetObject(inst.addr, run.object.providerAddr, nil) // what was read before says nothing now
 }
 
 // dependencyPending tells whether anything that depends_on names, of the resource

@@ -28,6 +28,9 @@ func (p *planner) outputChanges() []*plans.OutputChange {
 			change.After, _ = val.UnmarkDeep()
 		}
 		change.Action = outputAction(change.Before, change.After)
+		if p.opts.Mode == plans.DestroyMode && change.Action == plans.Update {
+			change.Action = plans.Delete
+		}
 		if recorded := p.prior.Outputs[name]; recorded != nil && change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive {
 			change.Action = plans.Update
 		}
@@ -49,8 +52,6 @@ func outputAction(before, after cty.Value) plans.Action {
 		return plans.NoOp
 	case before.IsNull():
 		return plans.Create
-	case after.IsNull():
-		return plans.Delete
 	case before.RawEquals(after):
 		return plans.NoOp
 	default:

@@ -2,6 +2,7 @@ package states
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -207,6 +208,8 @@ func toFile(s *State) (*fileV4, error) {
 		}
 		file.Resources = append(file.Resources, encoded)
 	}
+	// Instances of modules are in the order of their addresses as texts, as terraform writes them.
+	slices.SortStableFunc(file.Resources, func(a, b fileResourceV4) int { return cmp.Compare(a.Module, b.Module) })
 	return file, nil
 }
 

@@ -239,12 +239,16 @@ func impliedProviders(config *configs.Config) map[addrs.LocalProviderConfig]addr
 }
 
 // configKey names the provider configuration that a module's local name stands
-// for: that of the module where it is declared or implied.
+// for: that of the module where it is declared, or else of the outermost module
+// that mentions the provider.
 func configKey(config *configs.Config, local addrs.LocalProviderConfig) string {
 	absolute := config.LocalProviderFor(local)
 	home := config.Root.Descendent(absolute.Module)
 	if home == nil {
 		home = config
+	}
+	for home != config && !mentions(home, absolute.Provider) {
+		home = home.Children[config.Path[len(home.Path)]]
 	}
 	name := absolute.Provider.Type
 	for localName, required := range home.Module.RequiredProviders {
@@ -253,6 +257,21 @@ func configKey(config *configs.Config, local addrs.LocalProviderConfig) string {
 		}
 	}
 	return moduleKey(home, addrs.LocalProviderConfig{LocalName: name, Alias: absolute.Alias}.String())
+}
+
+// mentions tells whether a module declares, requires or uses a provider.
+func mentions(config *configs.Config, provider addrs.Provider) bool {
+	for local := range config.Module.ProviderConfigs {
+		if config.Module.LocalProvider(local.LocalName) == provider {
+			return true
+		}
+	}
+	for _, implied := range impliedProviders(config) {
+		if implied == provider {
+			return true
+		}
+	}
+	return false
 }
 
 func moduleKey(config *configs.Config, local string) string {

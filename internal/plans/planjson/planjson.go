@@ -88,7 +88,7 @@ func Plan(plan *plans.Plan, config *configs.Config, schemas Schemas) ([]byte, er
 	for _, step := range []func() error{
 		func() (err error) { doc.Variables, err = e.variables(plan, config); return },
 		func() (err error) { doc.PlannedValues, err = e.plannedValues(plan); return },
-		func() (err error) { doc.ResourceDrift, err = e.changes(plan.Drift); return },
+		func() (err error) { doc.ResourceDrift, err = e.changes(drift(plan)); return },
 		func() (err error) { doc.ResourceChanges, err = e.changes(plan.Changes); return },
 		func() (err error) { doc.OutputChanges, err = e.outputChanges(plan.Outputs); return },
 		func() (err error) { doc.PriorState, err = e.priorState(plan, config); return },
@@ -99,6 +99,14 @@ func Plan(plan *plans.Plan, config *configs.Config, schemas Schemas) ([]byte, er
 		}
 	}
 	return encode(doc)
+}
+
+// drift is what a plan tells of: one that destroys everything tells of none.
+func drift(plan *plans.Plan) []*plans.Change {
+	if plan.Mode == plans.DestroyMode {
+		return nil
+	}
+	return plan.Drift
 }
 
 // State returns the document of a state.

@@ -55,6 +55,15 @@ func unmark(v cty.Value) cty.Value {
 	return bare
 }
 
+// unmarkAll takes the marks off a value and all that is in it.
+func unmarkAll(v cty.Value) cty.Value {
+	if v == cty.NilVal {
+		return v
+	}
+	bare, _ := v.UnmarkDeep()
+	return bare
+}
+
 // forced tells whether this very value forces replacement.
 func (c change) forced() bool {
 	for _, path := range c.replace {
@@ -143,7 +152,7 @@ func join(current, element plans.Action) plans.Action {
 func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	before, after := isSensitive(c.before), isSensitive(c.after)
 	if before || after {
-		inner := plain(change{orAbsent(emptyAsNull(unmark(c.before))), orAbsent(emptyAsNull(unmark(c.after))), c.replace})
+		inner := plain(change{orAbsent(emptyAsNull(unmarkAll(c.before))), orAbsent(emptyAsNull(unmarkAll(c.after))), c.replace})
 		action := inner.action
 		if action == plans.NoOp && before != after && !(absent(c.before) && absent(c.after)) {
 			action = plans.Update

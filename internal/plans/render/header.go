@@ -14,17 +14,17 @@ func (p *printer) header(c planned, isDrift bool) string {
 	if c.change.Deposed != "" {
 		name += fmt.Sprintf(" (deposed object %s)", c.change.Deposed)
 	}
-	headline, notes := " "+p.headline(c, isDrift), headerNotes(c.change)
+	headline, notes, moved := " "+p.headline(c, isDrift), headerNotes(c.change), ""
 	switch {
 	case c.change.Action == plans.NoOp && c.change.Importing != "":
 		headline = " will be imported"
 		if c.moved() {
-			notes = append(notes, fmt.Sprintf("(moved from %s)", c.change.PrevAddr))
+			moved = c.change.PrevAddr.String()
 		}
 	case c.change.Action == plans.NoOp && c.moved():
 		name, headline = c.change.PrevAddr.String(), " has moved to "+p.paint.color(bold, name)
 	case c.moved():
-		notes = append(notes, fmt.Sprintf("(moved from %s)", c.change.PrevAddr))
+		moved = c.change.PrevAddr.String()
 	}
 	if c.change.Importing != "" && c.change.Action != plans.NoOp {
 		notes = append(notes, fmt.Sprintf("(imported from %q)", c.change.Importing))
@@ -40,6 +40,9 @@ func (p *printer) header(c planned, isDrift bool) string {
 	b.WriteString(p.paint.color(bold, mark+name) + headline + "\n")
 	for _, note := range notes {
 		b.WriteString(mark + note + "\n")
+	}
+	if moved != "" {
+		b.WriteString("  # (moved from " + moved + ")\n")
 	}
 	return b.String()
 }
