@@ -316,6 +316,9 @@ func hasUnknownID(v cty.Value) bool {
 	return v.Type().HasAttribute("id") && !v.GetAttr("id").IsKnown()
 }
 
+// invalidResult is the summary for answers to a change that cannot be recorded as they are.
+const invalidResult = "Provider returned invalid result object after apply"
+
 // accept checks a provider's answer and makes the record of what there is now.
 func (c *providerCall) accept(resp providers.ApplyResourceChangeResponse) (*states.Object, tfdiags.Diagnostics) {
 	diags := resp.Diagnostics
@@ -337,14 +340,20 @@ func (c *providerCall) accept(resp providers.ApplyResourceChangeResponse) (*stat
 		if failed {
 			return c.priorObject, diags
 		}
-		return c.priorObject, append(diags, providerBug("Provider produced inconsistent result after apply", c.name, "the object is absent after it was created or updated")...)
+		summary := "Provider produced inconsistent result after apply"
+		if resp.LegacyTypeSystem {
+			summary = invalidResult
+		}
+		return c.priorObject, append(diags, providerBug(summary, c.name, "the object is absent after it was created or updated")...)
 	}
-	val = objchange.NormalizeObjectFromLegacySDK(val, c.schema.Block)
-	if !val.IsWhollyKnown() {
-		diags = append(diags, providerBug("Provider returned invalid result object after apply", c.name, "it returned unknown values after a change")...)
-		val = cty.UnknownAsNull(val)
+	known := val.IsWhollyKnown()
+	if !known {
+		diags = append(diags, providerBug(invalidResult, c.name, "it returned unknown values after a change")...)
+		if val = cty.UnknownAsNull(val); val.IsNull() {
+			return c.priorObject, diags
+		}
 	}
-	if !failed && !resp.LegacyTypeSystem {
+	if known && !failed && !resp.LegacyTypeSystem {
 		for _, err := range objchange.AssertObjectCompatible(c.schema.Block, c.planned, val) {
 			diags = append(diags, providerBug("Provider produced inconsistent result after apply", c.name, err.Error())...)
 		}
@@ -354,7 +363,7 @@ func (c *providerCall) accept(resp providers.ApplyResourceChangeResponse) (*stat
 	meta.tainted = diags.HasErrors() && c.verb == "create"
 	obj, err := newObject(c.schema, val, nil, meta)
 	if err != nil {
-		return c.priorObject, append(diags, providerBug("Provider returned invalid result object after apply", c.name, err.Error())...)
+		return c.priorObject, append(diags, providerBug(invalidResult, c.name, err.Error())...)
 	}
 	return obj, diags
 }
@@ -367,6 +376,6 @@ func (c *providerCall) acceptDelete(val cty.Value, failed bool, diags tfdiags.Di
 	case failed:
 		return c.priorObject, diags
 	default:
-		return c.priorObject, append(diags, providerBug("Provider returned invalid result object after apply", c.name, "it returned an object after deleting it")...)
+		return c.priorObject, append(diags, providerBug(invalidResult, c.name, "it returned an object after deleting it")...)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/dag"
@@ -51,6 +53,25 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 	return state, diags
 }
 
+// invalidImport checks that an import gave one object that can be recorded.
+func invalidImport(addr addrs.ResourceInstance, imported []providers.ImportedResource) tfdiags.Diagnostics {
+	name := addr.String()
+	switch {
+	case len(imported) == 0:
+		return providerBug("Import returned no resources", name, "it imported nothing and told of no error")
+	case len(imported) > 1:
+		return tfdiags.New(tfdiags.Error, "Multiple import states not supported",
+			fmt.Sprintf("The provider found several objects for the id given for %s, and an import takes one. Import them one by one.", name))
+	case imported[0].TypeName != addr.Resource.Type:
+		return providerBug("Import returned an unexpected result", name, "it imported an object of the type "+imported[0].TypeName)
+	case imported[0].State == cty.NilVal || imported[0].State.IsNull():
+		return providerBug("Import returned null resource", name, "it imported an object that is not there")
+	case !imported[0].State.IsWhollyKnown():
+		return providerBug("Provider produced invalid object", name, "it imported an object with unknown values")
+	}
+	return nil
+}
+
 // importObject asks the provider for an object and reads it.
 func importObject(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema, id string, dependencies []string) (*states.Object, tfdiags.Diagnostics) {
 	resp := run.client.ImportResourceState(ctx, providers.ImportResourceStateRequest{TypeName: addr.Resource.Type, ID: id})
@@ -58,8 +79,9 @@ func importObject(ctx context.Context, run *providerRun, addr addrs.ResourceInst
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	if len(resp.Imported) != 1 || resp.Imported[0].TypeName != addr.Resource.Type || resp.Imported[0].State.IsNull() {
-		return nil, append(diags, providerBug("Import returned an unexpected result", addr.String(), "an import must give exactly one object of the type asked for")...)
+	diags = append(diags, invalidImport(addr, resp.Imported)...)
+	if diags.HasErrors() {
+		return nil, diags
 	}
 	found := resp.Imported[0]
 	stub, err := newObject(schema, found.State, nil, objectMeta{private: found.Private, dependencies: dependencies})

@@ -168,7 +168,7 @@ func (c *resultChecker) set(planned, actual cty.Value, path cty.Path, compare fu
 			c.fail(path, "an element of the resulting set has no counterpart in the plan", shown{"the element", a})
 		}
 	}
-	if len(c.errs) == before && len(plannedElems) < len(actualElems) {
+	if len(plannedElems) < len(actualElems) {
 		c.fail(path, fmt.Sprintf("was planned with %d elements, but has %d", len(plannedElems), len(actualElems)))
 	}
 }

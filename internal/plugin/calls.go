@@ -92,6 +92,16 @@ func (t *typed) decode(diags *tfdiags.Diagnostics, dv *tfplugin6.DynamicValue) c
 	return v
 }
 
+// writtenOut are the summaries for answers with a value that must only be written, by call.
+var writtenOut = map[string]string{
+	"UpgradeResourceState": "Invalid resource state upgrade",
+	"ReadResource":         "Provider produced invalid object",
+	"PlanResourceChange":   "Provider produced invalid plan",
+	"ApplyResourceChange":  "Provider produced invalid object",
+	"ImportResourceState":  "Import returned a non-null value for a write-only attribute",
+	"MoveResourceState":    "Provider returned invalid value",
+}
+
 // decodeState is decode for objects of managed resources, which must not hold
 // what is write-only.
 func (t *typed) decodeState(diags *tfdiags.Diagnostics, dv *tfplugin6.DynamicValue) cty.Value {
@@ -104,7 +114,7 @@ func (t *typed) decodeState(diags *tfdiags.Diagnostics, dv *tfplugin6.DynamicVal
 			continue
 		}
 		*diags = append(*diags, tfdiags.Diagnostic{
-			Severity: tfdiags.Error, Summary: "Invalid provider response", Attribute: path,
+			Severity: tfdiags.Error, Summary: writtenOut[t.method], Attribute: path,
 			Detail: "The provider answered the " + t.method + " call for " + t.typeName +
 				" with a value for a write-only attribute, which would put it in state. This is a bug of the provider; report it to its developers.",
 		})

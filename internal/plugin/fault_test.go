@@ -71,7 +71,7 @@ func TestWrongAnswers(t *testing.T) {
 		"truncated":           {"truncated", "Invalid provider response", "damaged"},
 		"announces too much":  {"huge", "Invalid provider response", "damaged"},
 		"damaged json":        {"bad-json", "Invalid provider response", "cannot decode a value"},
-		"write-only value":    {"secret", "Invalid provider response", "write-only"},
+		"write-only value":    {"secret", "Provider produced invalid object", "write-only"},
 		"error":               {"error", "Plugin error", "an error that is no diagnostic"},
 		"error in the answer": {"nonsense", "Plugin error", "there is no fault"},
 	}
