@@ -69,6 +69,7 @@ func toBlock(in *tfplugin6.Schema_Block) (*providers.Block, error) {
 
 func fillBlock(out *providers.Block, in *tfplugin6.Schema_Block) error {
 	out.Description, out.Deprecated = in.GetDescription(), in.GetDeprecated()
+	out.Markdown = in.GetDescriptionKind() == tfplugin6.StringKind_MARKDOWN
 	attrs, err := toAttributes(in.GetAttributes())
 	if err != nil {
 		return err
@@ -110,6 +111,7 @@ func toAttributes(in []*tfplugin6.Schema_Attribute) (map[string]*providers.Attri
 			Required: a.GetRequired(), Optional: a.GetOptional(), Computed: a.GetComputed(),
 			Sensitive: a.GetSensitive(), WriteOnly: a.GetWriteOnly(),
 			Deprecated: a.GetDeprecated(), Description: a.GetDescription(),
+			Markdown: a.GetDescriptionKind() == tfplugin6.StringKind_MARKDOWN,
 		}
 		var err error
 		if a.GetNestedType() != nil {
@@ -132,10 +134,11 @@ func fromV5(in *tfplugin5.Schema) *tfplugin6.Schema {
 }
 
 func blockFromV5(in *tfplugin5.Schema_Block) *tfplugin6.Schema_Block {
-	out := &tfplugin6.Schema_Block{Version: in.GetVersion(), Description: in.GetDescription(), Deprecated: in.GetDeprecated()}
+	out := &tfplugin6.Schema_Block{Version: in.GetVersion(), Description: in.GetDescription(), Deprecated: in.GetDeprecated(),
+		DescriptionKind: tfplugin6.StringKind(in.GetDescriptionKind())}
 	for _, a := range in.GetAttributes() {
 		out.Attributes = append(out.Attributes, &tfplugin6.Schema_Attribute{
-			Name: a.GetName(), Type: a.GetType(), Description: a.GetDescription(),
+			Name: a.GetName(), Type: a.GetType(), Description: a.GetDescription(), DescriptionKind: tfplugin6.StringKind(a.GetDescriptionKind()),
 			Required: a.GetRequired(), Optional: a.GetOptional(), Computed: a.GetComputed(),
 			Sensitive: a.GetSensitive(), Deprecated: a.GetDeprecated(), WriteOnly: a.GetWriteOnly(),
 		})

@@ -216,6 +216,10 @@ func (i *instance) MoveResourceState(ctx context.Context, req providers.MoveReso
 		return resp
 	}
 	resp.TargetState = t.decodeState(&resp.Diagnostics, answer.GetTargetState())
+	if resp.TargetState != cty.NilVal && !resp.TargetState.IsWhollyKnown() {
+		resp.Diagnostics = append(resp.Diagnostics, tfdiags.New(tfdiags.Error, "Provider returned invalid value",
+			fmt.Sprintf("The provider moved an object to %s with unknown values. This is a bug of the provider; report it to its developers.", req.TargetType))...)
+	}
 	resp.TargetPrivate = answer.GetTargetPrivate()
 	return resp
 }

@@ -131,16 +131,6 @@ func (s *server) StopProvider(context.Context, *tfprotov6.StopProviderRequest) (
 	return &tfprotov6.StopProviderResponse{}, nil
 }
 
-func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
-	v, err := req.SourceState.UnmarshalWithOpts(objectType, tfprotov6.UnmarshalOpts{ValueFromJSONOpts: tftypes.ValueFromJSONOpts{IgnoreUndefinedAttributes: true}})
-	if err != nil {
-		return nil, err
-	}
-	v = with(v, "config", tftypes.NewValue(tftypes.String, req.SourceProviderAddress+" "+req.SourceTypeName))
-	dv, err := tfprotov6.NewDynamicValue(objectType, v)
-	return &tfprotov6.MoveResourceStateResponse{TargetState: &dv, TargetPrivate: req.SourcePrivate}, err
-}
-
 // CallFunction shouts its argument. The text "fail" is refused as an argument.
 func (s *server) CallFunction(_ context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
 	arg, err := req.Arguments[0].Unmarshal(tftypes.String)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -157,6 +158,36 @@ func (s *server) ImportResourceState(_ context.Context, req *tfprotov6.ImportRes
 	}
 	dv, err := encode(v)
 	found.State = dv
+	return resp, err
+}
+
+// MoveResourceState takes over objects that look like its own, and those of
+// terraform_data: their input is the name, or asks for a fault.
+func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
+	resp := &tfprotov6.MoveResourceStateResponse{TargetPrivate: req.SourcePrivate}
+	v := empty()
+	if req.SourceTypeName == "terraform_data" {
+		var source struct{ Input struct{ Value string } }
+		if err := json.Unmarshal(req.SourceState.JSON, &source); err != nil {
+			return nil, err
+		}
+		v = with(v, "name", tftypes.NewValue(tftypes.String, source.Input.Value))
+	} else {
+		var err error
+		if v, err = req.SourceState.UnmarshalWithOpts(objectType, tfprotov6.UnmarshalOpts{ValueFromJSONOpts: tftypes.ValueFromJSONOpts{IgnoreUndefinedAttributes: true}}); err != nil {
+			return nil, err
+		}
+	}
+	name := text(v, "name")
+	v = with(v, "config", tftypes.NewValue(tftypes.String, req.SourceProviderAddress+" "+req.SourceTypeName))
+	if change := changes[name]; change != nil {
+		v = change(v)
+	}
+	if name == "refused" {
+		resp.Diagnostics = problem("No move", "The name says so.")
+	}
+	dv, err := encode(v)
+	resp.TargetState = dv
 	return resp, err
 }
 
