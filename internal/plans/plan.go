@@ -163,6 +163,8 @@ type Plan struct {
 	ForceReplace    []addrs.ResourceInstance
 	// Errored tells that the plan is incomplete because of errors.
 	Errored bool
+	// Refused tells that nothing was planned: what was asked for was refused before.
+	Refused bool
 	// Complete tells that applying it leaves nothing to do for this configuration.
 	Complete bool
 }
