@@ -95,7 +95,7 @@ func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.D
 }
 
 func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {
-	return &plans.Plan{Mode: opts.Mode, Created: e.opts.Now(), Previous: prior, Prior: prior, Errored: true}
+	return &plans.Plan{Mode: opts.Mode, Created: e.opts.Now(), Previous: prior, Prior: prior, Errored: true, Refused: true}
 }
 
 // checkVariables refuses values for variables that are not declared.
