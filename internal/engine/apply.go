@@ -71,12 +71,22 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	e.hook.Expect(countCalls(plan))
 	release := a.ending(ctx)
 	diags = append(diags, a.walk.run(ctx)...)
+	diags = append(diags, targetedWarning(plan)...)
 	release()
 	e.hook.Ended()
 	a.recordOutputs(diags.HasErrors())
 	encoded, err := states.EncodeChecks(a.walk.checks.results(plan.Checks))
 	a.state.CheckResults = encoded
 	return a.state, append(diags, tfdiags.FromError("Failed to record the outcome of conditions", err)...)
+}
+
+// targetedWarning warns after an apply that left something out.
+func targetedWarning(plan *plans.Plan) tfdiags.Diagnostics {
+	if len(plan.Targets) == 0 {
+		return nil
+	}
+	return tfdiags.New(tfdiags.Warning, "Applied changes may be incomplete",
+		"The plan was restricted with -target, so some changes of the configuration may not have been made and outputs may be as before. Plan again without -target to see what is left; targets are for recovering from mistakes, not for daily use.")
 }
 
 // countCalls counts the calls that an apply makes, two for a replacement.

@@ -108,18 +108,6 @@ func imported(plan *plans.Plan) string {
 
 // apply applies a plan that a person has approved and keeps the state.
 func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
-	if !plan.Applyable() {
-		if !plan.Errored {
-			if err := s.state.Save(plan.Prior); err != nil {
-				s.app.fail("Failed to save state", err)
-				return exitFailed
-			}
-		}
-		if !plan.Errored {
-			s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", "Apply complete! Resources: 0 added, 0 changed, 0 destroyed."))
-			return exitOK
-		}
-	}
 	counter := &counting{progress: newProgress(s.app)}
 	s.engine.SetHook(counter)
 	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})

@@ -43,8 +43,8 @@ func (a *app) planCommand() *command {
 			}
 			defer s.close()
 			plan, ok := s.plan(ctx, mode)
-			if ok && *out != "" {
-				ok = s.write(plan, *out)
+			if *out != "" && plan != nil && !plan.Refused {
+				ok = s.write(plan, *out) && ok
 			}
 			switch {
 			case !ok:
@@ -163,6 +163,9 @@ func (s *session) write(plan *plans.Plan, path string) bool {
 	if err != nil {
 		s.app.fail("Failed to write plan file", err)
 		return false
+	}
+	if plan.Errored { // it can be looked at, not applied
+		return true
 	}
 	s.app.printf("\nSaved the plan to: %[1]s\n\nTo perform exactly these actions, run the following command to apply:\n    towline apply %[1]q\n", path)
 	return true
