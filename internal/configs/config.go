@@ -180,6 +180,19 @@ func (c *Config) ProviderRequirements() map[addrs.Provider][]string {
 	return out
 }
 
+// AllRequirements is [Config.ProviderRequirements] with the built-in provider, if it is used.
+func (c *Config) AllRequirements() map[addrs.Provider][]string {
+	out := map[addrs.Provider][]string{}
+	c.addRequirements(out)
+	return out
+}
+
+// OwnRequirements are the providers that this module uses itself, with its constraints on them.
+func (c *Config) OwnRequirements() map[addrs.Provider][]string {
+	alone := Config{Module: c.Module}
+	return alone.AllRequirements()
+}
+
 func (c *Config) addRequirements(out map[addrs.Provider][]string) {
 	need := func(p addrs.Provider, constraint string) {
 		out[p] = append(out[p], []string{constraint}[:min(len(constraint), 1)]...)

@@ -155,7 +155,7 @@ func (b *contextBuilder) addResource(r ref) {
 		if b.partial[r.target] == nil {
 			b.partial[r.target] = map[string]cty.Value{}
 		}
-		b.partial[r.target][keyName(inst.addr.Key)] = inst.value
+		b.partial[r.target][keyName(inst.addr.Key)] = orDynamic(inst.value)
 		val = cty.ObjectVal(b.partial[r.target])
 	} else {
 		if b.whole == nil {
@@ -329,6 +329,7 @@ func (w *walk) terraformValue(name string) cty.Value {
 func (mi *moduleInst) evalLocal(o *object) tfdiags.Diagnostics {
 	val, diags := mi.eval(o.localVal.Expr, o.refs, evalOptions{})
 	mi.slots[o.local].value = val
+	mi.stays(o)
 	return diags
 }
 
@@ -348,6 +349,7 @@ func (mi *moduleInst) evalOutput(o *object) tfdiags.Diagnostics {
 		val = val.Mark(lang.Sensitive)
 	}
 	mi.slots[o.local].value = val
+	mi.stays(o)
 	return diags
 }
 

@@ -74,7 +74,9 @@ type Block struct {
 	Attributes  map[string]*Attribute
 	BlockTypes  map[string]*NestedBlock
 	Description string
-	Deprecated  bool
+	// Markdown tells that Description is written in it.
+	Markdown   bool
+	Deprecated bool
 
 	once    sync.Once
 	implied cty.Type
@@ -92,6 +94,8 @@ type Attribute struct {
 	Sensitive, WriteOnly         bool
 	Deprecated                   bool
 	Description                  string
+	// Markdown tells that Description is written in it.
+	Markdown bool
 }
 
 // Object is the schema of an attribute whose value is made of nested attributes (protocol 6).

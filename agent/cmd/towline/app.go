@@ -67,6 +67,10 @@ func (a *app) commands() map[string]func() *command {
 		"state rm":     a.stateRmCommand,
 		"state pull":   a.statePullCommand,
 		"state push":   a.statePushCommand,
+		"refresh":      a.refreshCommand,
+		"console":      a.consoleCommand,
+		"graph":        a.graphCommand,
+		"providers":    a.providersCommand,
 		"import":       a.importCommand,
 		"taint":        a.taintCommand,
 		"untaint":      a.untaintCommand,
@@ -76,6 +80,7 @@ func (a *app) commands() map[string]func() *command {
 		"agent settle": a.agentSettleCommand,
 
 		"state replace-provider": a.stateReplaceProviderCommand,
+		"providers schema":       a.providersSchemaCommand,
 		"workspace":              a.group("workspace", "Keep several states for one configuration"),
 		"workspace list":         a.workspaceListCommand,
 		"workspace show":         a.workspaceShowCommand,

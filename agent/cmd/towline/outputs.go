@@ -124,7 +124,7 @@ func (a *app) oneOutput(name string, o *states.Output, asJSON, raw bool) int {
 		return exitOK
 	}
 	if !asJSON {
-		if err := a.renderValue(o.Value); err != nil {
+		if err := renderTo(a.stdout, o.Value); err != nil {
 			a.fail("Failed to show output", err)
 			return exitFailed
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,10 +28,10 @@ import (
 // bothLimit bounds one run of a program.
 const bothLimit = 2 * time.Minute
 
-// both [-fails] [-stderr] [-text=sorted|none] [-in FILE] ARGS...: terraform does
+// both [-fails] [-stderr] [-text=sorted|json|none] [-in FILE] ARGS...: terraform does
 // ARGS in the folder t and towline in the folder o, and both do the same: exit
 // status, what they print and the summaries of their errors. With -text=sorted
-// lines may come in any order, with -text=none they are not compared. The
+// lines may come in any order, with -text=json members of objects, with -text=none they are not compared. The
 // words Terraform and Towline count as the same.
 func both(ts *testscript.TestScript, neg bool, args []string) {
 	flags := flag.NewFlagSet("both", flag.ContinueOnError)
@@ -38,7 +39,7 @@ func both(ts *testscript.TestScript, neg bool, args []string) {
 	text := flags.String("text", "same", "")
 	in := flags.String("in", "", "")
 	if err := flags.Parse(args); err != nil || neg || flags.NArg() == 0 {
-		ts.Fatalf("usage: both [-fails] [-text=sorted|none] [-in FILE] ARGS...")
+		ts.Fatalf("usage: both [-fails] [-text=sorted|json|none] [-in FILE] ARGS...")
 	}
 	input := ""
 	if *in != "" {
@@ -56,6 +57,12 @@ func both(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("problems differ (-terraform +towline):\n%s", diff)
 	}
 	if *text == "none" {
+		return
+	}
+	if *text == "json" {
+		if diff := cmp.Diff(object(ts, want.stdout), object(ts, got.stdout)); diff != "" {
+			ts.Fatalf("output differs (-terraform +towline):\n%s", diff)
+		}
 		return
 	}
 	if diff := cmp.Diff(lines(want.stdout, *text), lines(got.stdout, *text)); diff != "" {
@@ -124,6 +131,13 @@ func summaries(text string) []string {
 	found := problem.FindAllString(text, -1)
 	slices.Sort(found)
 	return found
+}
+
+// object reads what a program printed as JSON.
+func object(ts *testscript.TestScript, text string) any {
+	var out any
+	ts.Check(json.Unmarshal([]byte(text), &out))
+	return out
 }
 
 func lines(text, order string) []string {

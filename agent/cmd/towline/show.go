@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -135,8 +136,8 @@ func (a *app) renderPlan(ctx context.Context, e *engine.Engine, plan *plans.Plan
 	return render.Plan(a.stdout, plan, render.SchemasOf(schemas), a.renderOptions())
 }
 
-// renderValue shows a value as an expression.
-func (a *app) renderValue(v cty.Value) error { return render.Value(a.stdout, v) }
+// renderTo writes a value as an expression.
+func renderTo(w io.Writer, v cty.Value) error { return render.Value(w, v) }
 
 // renderOutputs shows the outputs in a state.
 func (a *app) renderOutputs(state *states.State) error {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+func (a *app) refreshCommand() *command {
+	flags := flag.NewFlagSet("refresh", flag.ContinueOnError)
+	var in inputFlags
+	in.register(flags)
+	return &command{
+		synopsis: "Take up into the state how the real objects are", usage: "[options]", flags: flags,
+		long: "  This is apply -refresh-only -auto-approve: nobody is asked. Prefer\n  apply -refresh-only, which shows first what it found.",
+		run: func(ctx context.Context, args []string) int {
+			if a.refuseArguments("refresh", args) {
+				return exitFailed
+			}
+			in.apply(a)
+			s, ok := a.openSession(ctx, &in, "OperationTypeRefresh")
+			if !ok {
+				return exitFailed
+			}
+			defer s.close()
+			return s.refresh(ctx)
+		},
+	}
+}
+
+// refresh reads the real objects and keeps what it found.
+func (s *session) refresh(ctx context.Context) int {
+	if s.state.State.Count() == 0 {
+		s.app.show(tfdiags.New(tfdiags.Warning, "Empty or non-existent state", "The state records no objects, so there is nothing to refresh."))
+	}
+	opts, diags := s.in.planOptions(s.variables)
+	if s.app.show(diags) {
+		return exitFailed
+	}
+	opts.Mode = plans.RefreshOnlyMode
+	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
+	if s.app.show(diags) {
+		return exitFailed
+	}
+	state := plan.Prior
+	if plan.Applyable() {
+		s.engine.SetHook(engine.NoHook{})
+		state, diags = s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
+	} else {
+		diags = nil
+	}
+	if state != nil {
+		if err := s.state.Save(state); err != nil {
+			s.app.fail("Failed to save state", err)
+			return exitFailed
+		}
+	}
+	if s.app.show(diags) {
+		return exitFailed
+	}
+	if len(state.Outputs) > 0 {
+		s.app.printf("\nOutputs:\n\n")
+	}
+	if err := s.app.renderOutputs(state); err != nil {
+		s.app.fail("Failed to show outputs", err)
+		return exitFailed
+	}
+	return exitOK
+}
