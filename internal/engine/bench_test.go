@@ -104,3 +104,50 @@ func benchmarkShape(b *testing.B, source string) {
 		}
 	})
 }
+
+// BenchmarkWarmRound measures a round in which nothing has changed, of an engine
+// that knows everything: what an agent does all day.
+func BenchmarkWarmRound(b *testing.B) {
+	for name, shape := range shapes {
+		for _, n := range []int{5000, 50000} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { benchmarkWarmRound(b, shape(n)) })
+		}
+	}
+}
+
+func benchmarkWarmRound(b *testing.B, source string) {
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	config, diags := configs.Load(dir)
+	if diags.HasErrors() {
+		b.Fatal(diags.Err())
+	}
+	e := engine.New(engine.Options{})
+	b.Cleanup(func() { _ = e.Close() })
+	plan, diags := e.Plan(b.Context(), config, states.New(), engine.PlanOptions{})
+	if diags.HasErrors() {
+		b.Fatal(diags.Err())
+	}
+	j, _, err := journal.Open(filepath.Join(dir, "journal"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	state, diags := e.Apply(b.Context(), config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: j})
+	if diags.HasErrors() {
+		b.Fatal(diags.Err())
+	}
+	round := func() {
+		plan, diags := e.Plan(b.Context(), config, state, engine.PlanOptions{})
+		if diags.HasErrors() || plan.Applyable() {
+			b.Fatal("a round in which nothing had changed planned changes", diags.Err())
+		}
+		state = plan.Prior
+	}
+	round()
+	b.ReportAllocs()
+	for b.Loop() {
+		round()
+	}
+}

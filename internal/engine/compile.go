@@ -40,6 +40,9 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 		return nil, append(c.diags, cycleDiagnostic(cycle)...)
 	}
 	c.program.order = order
+	for _, o := range order {
+		o.pure = o.purity()
+	}
 	propagateCreateFirst(order)
 	c.program.ephemeralUsers = findEphemeralUsers(c.program.objects)
 	c.program.closures = resourceClosures(c.program.objects, order)
@@ -47,6 +50,9 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 }
 
 type compiler struct {
+	// called are the local names of providers whose functions are called, by folder.
+	called map[string]map[string]bool
+
 	ctx          context.Context
 	schemas      schemaSource
 	provisioners map[string]provisioners.Provisioner
@@ -83,6 +89,7 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 		m.outputs[name] = c.add(m, &object{kind: kindOutput, name: name, output: config.Module.Outputs[name]})
 	}
 	c.declareImports(m)
+	c.resolveFunctions(m)
 	for _, name := range sortedNames(config.Module.Checks) {
 		c.add(m, &object{kind: kindCheck, name: name, check: config.Module.Checks[name]})
 	}

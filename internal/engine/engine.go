@@ -60,6 +60,7 @@ type Engine struct {
 
 	mu   sync.Mutex
 	memo map[string]*planMemo
+	last lastPlan
 
 	compiledFor *configs.Config
 	compiled    *program

@@ -54,7 +54,7 @@ func (mi *moduleInst) evalContext(refs []ref, opts evalOptions) (*hcl.EvalContex
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return &hcl.EvalContext{Variables: b.finish(), Functions: mi.walk.functions}, diags
+	return &hcl.EvalContext{Variables: b.finish(), Functions: mi.walk.functionsOf(mi.prog)}, diags
 }
 
 // contextBuilder groups values by the root names under which expressions find them.

@@ -132,6 +132,8 @@ type planner struct {
 	refreshed *states.State
 	// pending holds the instances that change, for what depends on the change.
 	pending map[*instance]*plans.Change
+	// generation numbers this plan among those of the engine.
+	generation uint64
 }
 
 func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions) *planner {
@@ -150,6 +152,8 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 		p.forced[addr.String()] = true
 	}
 	p.walk = e.newWalk(prog, p, opts.Variables, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
+	p.walk.last = e.begins(prog, opts.Variables)
+	p.generation = e.last.generation
 	if opts.Mode == plans.DestroyMode {
 		p.walk.include = neededByProviders(prog)
 		p.walk.tolerant = true

@@ -23,19 +23,32 @@ type planMemo struct {
 	prior    *states.Object
 	config   cty.Value
 	response proposal
+	// written and sensitive are the configuration without deviations.
+	written   cty.Value
+	sensitive []cty.Path
+	// generation is the last plan for which all of this held.
+	generation uint64
+	// change and value are what that plan made of it, if it was plain; else nil and NilVal.
+	change *plans.Change
+	value  cty.Value
 }
 
 // evaluated is a resource instance's configuration.
 type evaluated struct {
 	config cty.Value // without marks, restored attributes included
+	// written is config without deviations.
+	written cty.Value
 	// sensitive are the paths that the configuration marks.
 	sensitive []cty.Path
 	overrides plans.Overrides
+	// deviates tells that overrides make a difference.
+	deviates bool
 }
 
 // override applies deviations. real is the object as it is now, or NilVal.
 func (ev *evaluated) override(schema *providers.Block, overrides plans.Overrides, real cty.Value) {
 	ev.overrides = overrides
+	ev.deviates = len(overrides.Ignored) > 0 || !anyNull(overrides.Restored, real) && !overrides.Restored.RawEquals(real)
 	ev.config = restoreConfig(schema, ev.config, overrides.Restored, real)
 }
 
@@ -57,15 +70,20 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 		if p.opts.Overrides != nil {
 			overrides = p.opts.Overrides(inst.addr)
 		}
-		ev, diags := p.walk.evaluate(inst)
-		if p.walk.report(diags) {
-			return dag.Failed()
+		memo := p.engine.memoOf(inst.name)
+		ev, known := p.remembered(inst, memo)
+		if !known {
+			fresh, diags := p.walk.evaluate(inst)
+			if p.walk.report(diags) {
+				return dag.Failed()
+			}
+			ev = fresh
 		}
 		ev.override(inst.object.schema.Block, overrides, read.value())
 		if want := p.importFor(inst); want != nil {
 			return p.importStep(inst, run, ev, want), true
 		}
-		if done := p.unchanged(inst, run, read, ev); done {
+		if p.unchanged(inst, run, read, ev, memo) {
 			return nil, !p.walk.report(inst.postconditions())
 		}
 		return &dag.Step{Class: run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
@@ -96,7 +114,7 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	if len(o.provisioners) > 0 && !w.applying() {
 		diags = append(diags, w.checkProvisioners(inst)...)
 	}
-	return evaluated{config: config, sensitive: paths.Sensitive}, diags.WithAddress(inst.name)
+	return evaluated{config: config, written: config, sensitive: paths.Sensitive}, diags.WithAddress(inst.name)
 }
 
 // postconditions checks the conditions on an instance's new value.
@@ -106,18 +124,34 @@ func (inst *instance) postconditions() tfdiags.Diagnostics {
 }
 
 // unchanged takes the last plan's answer where question and circumstances are the same.
-func (p *planner) unchanged(inst *instance, run *providerRun, read *objectRead, ev evaluated) bool {
+func (p *planner) unchanged(inst *instance, run *providerRun, read *objectRead, ev evaluated, memo *planMemo) bool {
 	if read == nil || read.now == nil || read.now.Tainted || p.forced[inst.name] {
 		return false
 	}
-	p.engine.mu.Lock()
-	memo := p.engine.memo[inst.name]
-	p.engine.mu.Unlock()
 	if memo == nil || memo.client != run.base || memo.prior != read.now || len(ev.overrides.Ignored) > 0 || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
 		return false
 	}
-	p.settle(inst, run, read, ev, memo.response)
+	follows := p.walk.follows(memo.generation)
+	memo.generation = p.generation
+	if !follows || memo.change == nil || !p.plain(inst, ev) || !samePaths(memo.sensitive, ev.sensitive) {
+		memo.written, memo.sensitive, memo.change, memo.value = ev.written, ev.sensitive, nil, cty.NilVal
+		if made := p.settle(inst, run, read, ev, memo.response); p.plain(inst, ev) {
+			memo.change, memo.value = made, inst.value
+		}
+		return true
+	}
+	inst.value, inst.stable = memo.value, follows
+	p.addChange(memo.change)
+	if memo.change.Action != plans.NoOp {
+		p.setPending(inst, memo.change)
+	}
 	return true
+}
+
+// plain tells whether nothing but configuration and real object has a part in an
+// instance's change: no deviation, no move and no import.
+func (p *planner) plain(inst *instance, ev evaluated) bool {
+	return !ev.deviates && len(p.relocation.previous) == 0 && p.importFor(inst) == nil
 }
 
 // planManaged asks the provider for the plan of one instance.
@@ -145,17 +179,21 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 	if diags.HasErrors() {
 		return diags
 	}
+	made := p.settle(inst, run, read, ev, answer)
 	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Ignored) == 0 {
+		memo := &planMemo{client: run.base, prior: obj, config: ev.config, response: answer, written: ev.written, sensitive: ev.sensitive, generation: p.generation}
+		if p.plain(inst, ev) {
+			memo.change, memo.value = made, inst.value
+		}
 		p.engine.mu.Lock()
-		p.engine.memo[inst.name] = &planMemo{client: run.base, prior: obj, config: ev.config, response: answer}
+		p.engine.memo[inst.name] = memo
 		p.engine.mu.Unlock()
 	}
-	p.settle(inst, run, read, ev, answer)
 	return append(diags, p.preventDestroy(inst, answer)...)
 }
 
 // settle records an answer as the instance's change and value.
-func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev evaluated, answer proposal) {
+func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev evaluated, answer proposal) *plans.Change {
 	o := inst.object
 	change := &plans.Change{
 		Addr: inst.addr, PrevAddr: p.previousAddr(inst.addr), Provider: run.object.providerAddr,
@@ -183,6 +221,7 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 	if change.Action != plans.NoOp {
 		p.setPending(inst, change)
 	}
+	return change
 }
 
 // preventDestroy refuses to destroy what the configuration protects.

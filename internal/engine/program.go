@@ -20,6 +20,8 @@ type program struct {
 	order []*object
 	// providers are the provider configurations in use, by address.
 	providers map[string]*object
+	// callers are the modules that call functions of providers.
+	callers []*moduleProgram
 	// closures are the resources that each resource needs, see dependencies.
 	closures map[*object][]string
 	// ephemeralUsers are, for each ephemeral resource, the objects that need it,
@@ -43,6 +45,8 @@ type moduleProgram struct {
 	outputs   map[string]*object
 	calls     map[string]*object
 	resources map[addrs.Resource]*object
+	// functions are those of providers that the module may call, by full name.
+	functions map[string]callable
 }
 
 type objectKind uint8
@@ -75,6 +79,8 @@ type object struct {
 	// ruleRefs are what the validation rules of a variable need, in its own module,
 	// the variable itself among it.
 	ruleRefs []ref
+	// pure tells that the object's expressions depend on their references only.
+	pure bool
 	// repeatRefs are what count or for_each needs; resources and calls only.
 	repeatRefs []ref
 	// after are the objects named in depends_on.

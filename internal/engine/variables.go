@@ -36,6 +36,7 @@ func (mi *moduleInst) evalVariable(o *object) tfdiags.Diagnostics {
 		val = val.Mark(lang.Sensitive)
 	}
 	mi.slots[o.local].value = val
+	mi.stays(o)
 	return append(diags, mi.validateVariable(o)...)
 }
 

@@ -47,7 +47,14 @@ type walk struct {
 
 	variables map[string]cty.Value
 	functions map[string]function.Function
+	// moduleFunctions are functions together with those of providers, for modules
+	// that call any. They do not change while the walk runs.
+	moduleFunctions map[*moduleProgram]map[string]function.Function
+	// ctx is that of the run, for calls in the middle of an evaluation.
+	ctx context.Context //nolint:containedctx // functions of the language library are called without one
 	workspace string
+	// last is the plan before this one; the zero value if there is nothing to compare with.
+	last lastPlan
 	// include limits the walk to some objects; nil means all.
 	include map[*object]bool
 	// tolerant makes failing conditions no obstacle, as when destroying.
@@ -82,6 +89,8 @@ type slot struct {
 	// node evaluates a variable, local or output, or expands a resource or call.
 	node  *dag.Node
 	value cty.Value
+	// stable tells that value is the same as in the last plan.
+	stable bool
 
 	// Resources: gate ends when all instances have ended.
 	instances *instanceSet
@@ -102,9 +111,14 @@ type instanceSet struct {
 	mode  repeatMode
 	keys  []addrs.InstanceKey
 	byKey map[addrs.InstanceKey]*instance
+	// stable tells that keys and each.value are the same as in the last plan.
+	stable bool
 
 	once  sync.Once
 	whole cty.Value
+
+	onceStable sync.Once
+	allStable  bool
 }
 
 // childSet is the expansion of a module call in one module instance.
@@ -112,6 +126,8 @@ type childSet struct {
 	mode  repeatMode
 	keys  []addrs.InstanceKey
 	byKey map[addrs.InstanceKey]*moduleInst
+	// stable tells that keys and each.value are the same as in the last plan.
+	stable bool
 }
 
 // instance is one resource instance during a walk.
@@ -124,6 +140,8 @@ type instance struct {
 	node   *dag.Node
 	// value is what references to the instance see, with marks.
 	value cty.Value
+	// stable tells that value is the same as in the last plan.
+	stable bool
 }
 
 func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.Value, functions map[string]function.Function) *walk {
@@ -131,6 +149,9 @@ func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.V
 		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: cmp.Or(e.opts.Workspace, "default"),
 		sched:     dag.New(runtime.GOMAXPROCS(0)),
 		providers: map[*object]*providerRun{}, checks: newCheckLog(prog),
+	}
+	for _, m := range prog.callers {
+		w.addFunctions(m, m.functions)
 	}
 	return w
 }
@@ -160,6 +181,7 @@ func (w *walk) prepare() {
 
 // run executes the walk and returns its problems.
 func (w *walk) run(ctx context.Context) tfdiags.Diagnostics {
+	w.ctx = ctx
 	stuck := w.sched.Run(ctx)
 	w.closeEphemerals(ctx)
 	w.mu.Lock()
@@ -366,7 +388,7 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	set := &instanceSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*instance, len(keys))}
+	set := &instanceSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*instance, len(keys)), stable: mi.sameExpansion(o)}
 	s.instances = set
 	nodes := make([]*dag.Node, 0, len(keys))
 	for i, key := range keys {
@@ -398,7 +420,7 @@ func (mi *moduleInst) expandCall(o *object) tfdiags.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	set := &childSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*moduleInst, len(keys))}
+	set := &childSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*moduleInst, len(keys)), stable: mi.sameExpansion(o)}
 	for i, key := range keys {
 		child := w.newModuleInst(o.child, mi, mi.path.Child(o.name, key), repeats(i))
 		set.byKey[key] = child

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-cty-funcs/collection"
@@ -26,6 +27,16 @@ type FunctionOptions struct {
 	// Pure makes timestamp, uuid and bcrypt unknown, as while planning: what they
 	// give now would differ from what they give at apply.
 	Pure bool
+}
+
+// Impure tells whether a function may give something else for the same arguments:
+// one that looks at the time, at chance, at files or at the machine, or one of a provider.
+func Impure(name string) bool {
+	switch name {
+	case "abspath", "bcrypt", "fileexists", "fileset", "pathexpand", "plantimestamp", "templatefile", "templatestring", "timestamp", "uuid":
+		return true
+	}
+	return strings.HasPrefix(name, "file") || strings.HasPrefix(name, "provider::")
 }
 
 // Functions returns the language's functions by name. The map is shared by all
@@ -114,7 +125,7 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 	}
 	addOwnFunctions(fns, opts)
 	for name, fn := range fns {
-		fns[name] = guarded(fn)
+		fns[name] = Guarded(fn)
 	}
 	if opts.Pure {
 		for _, name := range []string{"timestamp", "uuid", "bcrypt"} {

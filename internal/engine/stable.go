@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/lang"
+)
+
+// A value is stable in a plan if it is the same as in the engine's last plan of
+// the same program. What is computed from stable values alone is stable itself,
+// so that a round evaluates only what follows from a change.
+
+// lastPlan is what the engine knows of its last plan.
+type lastPlan struct {
+	program   *program
+	variables map[string]cty.Value
+	// generation counts plans, so that what is remembered of an older one is told apart.
+	generation uint64
+}
+
+// begins notes that a plan begins and tells it what the last one was.
+func (e *Engine) begins(prog *program, variables map[string]cty.Value) lastPlan {
+	last := e.last
+	e.last = lastPlan{program: prog, variables: variables, generation: last.generation + 1}
+	return last
+}
+
+// isPure tells whether expressions give the same for the same references: whether
+// they call no function that looks at the time, at chance or at files. Only
+// native syntax can be looked through.
+func isPure(exprs ...hcl.Expression) bool {
+	for _, expr := range exprs {
+		if expr == nil {
+			continue
+		}
+		node, native := expr.(hclsyntax.Node)
+		if !native || !pureNode(node) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPureBody is [isPure] for all expressions in a body.
+func isPureBody(body hcl.Body) bool {
+	native, ok := body.(*hclsyntax.Body)
+	return ok && pureNode(native)
+}
+
+func pureNode(node hclsyntax.Node) bool {
+	pure := true
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics { // it returns what this function does
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && lang.Impure(strings.TrimPrefix(call.Name, "core::")) {
+			pure = false
+		}
+		return nil
+	})
+	return pure
+}
+
+// purity computes, once for a program, whether an object's expressions are pure.
+func (o *object) purity() bool {
+	switch o.kind {
+	case kindVariable:
+		return o.argument == nil || isPure(o.argument.Expr)
+	case kindLocal:
+		return isPure(o.localVal.Expr)
+	case kindOutput:
+		return isPure(o.output.Expr)
+	case kindCall:
+		return isPure(o.callDecl.Count, o.callDecl.ForEach)
+	case kindResource:
+		return isPure(o.resource.Count, o.resource.ForEach) && isPureBody(o.resource.Config)
+	default:
+		return false
+	}
+}
+
+// stays marks a variable, local or output as stable if all it is computed from is.
+func (mi *moduleInst) stays(o *object) {
+	last := mi.walk.last
+	if last.program != mi.walk.prog || !o.pure {
+		return
+	}
+	s := &mi.slots[o.local]
+	if o.kind != kindVariable {
+		s.stable = mi.stable(o.refs, nil)
+		return
+	}
+	if mi.parent != nil {
+		s.stable = mi.parent.stable(o.refs, mi.parent.slots[mi.prog.call.local].children)
+		return
+	}
+	before, hadBefore := last.variables[o.name]
+	now, hasNow := mi.walk.variables[o.name]
+	s.stable = hadBefore == hasNow && (!hasNow || before.RawEquals(now))
+}
+
+// sameExpansion tells whether a resource or a module call has the same instances
+// as in the last plan.
+func (mi *moduleInst) sameExpansion(o *object) bool {
+	return mi.walk.last.program == mi.walk.prog && o.pure && mi.stable(o.repeatRefs, nil)
+}
+
+// expansion is the set of instances that an expression stands in, or nil.
+type expansion interface{ isStable() bool }
+
+func (s *instanceSet) isStable() bool { return s != nil && s.stable }
+
+func (s *childSet) isStable() bool { return s != nil && s.stable }
+
+// stable tells whether all references are to stable values. around is what gives
+// each.value its meaning; it may be a nil pointer.
+func (mi *moduleInst) stable(refs []ref, around expansion) bool {
+	return mi.stableFor(refs, around, repetition{})
+}
+
+func (mi *moduleInst) stableFor(refs []ref, around expansion, repeat repetition) bool {
+	for _, r := range refs {
+		if !mi.stableRef(r, around, repeat) {
+			return false
+		}
+	}
+	return true
+}
+
+func (mi *moduleInst) stableRef(r ref, around expansion, repeat repetition) bool {
+	switch r.Kind {
+	case lang.RefVariable, lang.RefLocal:
+		return mi.slots[r.target.local].stable
+	case lang.RefModule:
+		return mi.stableOutputs(r)
+	case lang.RefResource:
+		s := &mi.slots[r.target.local]
+		if one := s.single(r, repeat); one != nil {
+			return one.stable
+		}
+		return s.instances.wholeStable()
+	case lang.RefCount, lang.RefPath, lang.RefTerraform:
+		return true
+	case lang.RefEach:
+		return around != nil && around.isStable()
+	default:
+		return false
+	}
+}
+
+// wholeStable tells whether there are the same instances with the same values.
+// It is asked only when all of them have ended.
+func (s *instanceSet) wholeStable() bool {
+	if s == nil {
+		return false
+	}
+	s.onceStable.Do(func() {
+		s.allStable = s.stable
+		for _, inst := range s.byKey {
+			s.allStable = s.allStable && inst.stable
+		}
+	})
+	return s.allStable
+}
+
+// stableOutputs tells whether what a reference to a module call means is the same.
+func (mi *moduleInst) stableOutputs(r ref) bool {
+	set := mi.slots[r.target.local].children
+	if !set.isStable() {
+		return false
+	}
+	stable := true
+	for _, child := range set.byKey {
+		r.eachOutput(func(o *object) { stable = stable && child.slots[o.local].stable })
+	}
+	return stable
+}
+
+// remembered returns an instance's configuration from the last plan if nothing
+// that it is computed from has changed since.
+func (p *planner) remembered(inst *instance, memo *planMemo) (evaluated, bool) {
+	o := inst.object
+	if memo == nil || !p.walk.follows(memo.generation) || !o.pure || len(o.provisioners) > 0 || len(o.resource.Lifecycle.Preconditions) > 0 {
+		return evaluated{}, false
+	}
+	if !inst.mi.stableFor(o.refs, inst.mi.slots[o.local].instances, inst.repeat) {
+		return evaluated{}, false
+	}
+	return evaluated{config: memo.written, written: memo.written, sensitive: memo.sensitive}, true
+}
+
+// follows tells whether something was remembered by the plan before this one, of
+// the same program.
+func (w *walk) follows(generation uint64) bool {
+	return w.last.program == w.prog && generation == w.last.generation
+}
+
+// memoOf returns what is remembered of an instance, or nil.
+func (e *Engine) memoOf(name string) *planMemo {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.memo[name]
+}
+
+// noteAnswer remembers what a data source answered, and whether it is the same as the last time.
+func (p *planner) noteAnswer(inst *instance) {
+	p.engine.mu.Lock()
+	defer p.engine.mu.Unlock()
+	memo := p.engine.memo[inst.name]
+	if memo == nil || !memo.value.RawEquals(inst.value) {
+		p.engine.memo[inst.name] = &planMemo{value: inst.value, generation: p.generation}
+		return
+	}
+	inst.stable = p.walk.follows(memo.generation)
+	memo.generation = p.generation
+}
