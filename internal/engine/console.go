@@ -59,6 +59,7 @@ func (c *Console) Eval(ctx context.Context, text string) (cty.Value, tfdiags.Dia
 	}
 	resolver := &compiler{ctx: ctx, schemas: &c.engine.pool, provisioners: c.engine.opts.Provisioners, program: c.walk.prog}
 	refs := resolver.exprRefs(c.walk.prog.root, expr)
+	c.walk.addFunctions(c.walk.prog.root, resolver.askedFunctions(src))
 	if diags = append(diags, resolver.diags...); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

@@ -11,9 +11,9 @@ import (
 // errHidden replaces the text of an error that may repeat a sensitive argument.
 var errHidden = errors.New("the arguments are not valid; why is not shown, because one of them is sensitive or ephemeral")
 
-// guarded returns a function whose errors neither repeat sensitive arguments nor
+// Guarded returns a function whose errors neither repeat sensitive arguments nor
 // hold stack traces.
-func guarded(fn function.Function) function.Function {
+func Guarded(fn function.Function) function.Function {
 	params := make([]function.Parameter, 0, len(fn.Params()))
 	for _, p := range fn.Params() {
 		if takesExpression(p) {

@@ -2,9 +2,11 @@ package tfdiags
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -88,13 +90,34 @@ func FromHCL(diags hcl.Diagnostics) Diagnostics {
 		if d.Severity == hcl.DiagWarning {
 			severity = Warning
 		}
+		summary, detail := explainFunction(d)
 		out = append(out, Diagnostic{
-			Severity: severity, Summary: d.Summary, Detail: d.Detail,
+			Severity: severity, Summary: summary, Detail: detail,
 			Subject: d.Subject, Context: d.Context,
 			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
 		})
 	}
 	return out
+}
+
+// explainFunction returns the summary and the detail of a problem, with words of
+// our own for a function outside the language itself: the parser knows nothing of providers.
+func explainFunction(d *hcl.Diagnostic) (summary, detail string) {
+	unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d)
+	if !ok || unknown.CalledFunctionNamespace() == "" {
+		return d.Summary, d.Detail
+	}
+	const unknownFunction = "Unknown provider function"
+	namespace, name := unknown.CalledFunctionNamespace(), unknown.CalledFunctionName()
+	local, isProvider := strings.CutPrefix(strings.TrimSuffix(namespace, "::"), "provider::")
+	switch {
+	case namespace == "provider::":
+		return unknownFunction, fmt.Sprintf("A function of a provider is called by the local name of the provider and its own, as in provider::NAME::%s(...).", name)
+	case !isProvider:
+		return unknownFunction, fmt.Sprintf("There is no namespace %q. A function of a provider is called by the local name of the provider and its own, as in provider::NAME::%s(...).", namespace, name)
+	default:
+		return unknownFunction, fmt.Sprintf("There is no function %s%s. Check that the module's required_providers block names the provider %q, and that this version of the provider has a function %q.", namespace, name, local, name)
+	}
 }
 
 // HasErrors tells whether any problem is an error.
