@@ -95,10 +95,10 @@ type object struct {
 	// usedOutputs are the outputs of the child that this module refers to.
 	usedOutputs []*object
 
-	resource *configs.Resource
-	addr     addrs.ConfigResource
-	schema   *providers.ResourceSchema
-	provider *object
+	resource     *configs.Resource
+	addr         addrs.ConfigResource
+	schema       *providers.ResourceSchema
+	provider     *object
 	provisioners []provisioner
 	// createFirst tells that instances are created before they are destroyed when replaced.
 	createFirst bool

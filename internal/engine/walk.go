@@ -51,7 +51,7 @@ type walk struct {
 	// that call any. They do not change while the walk runs.
 	moduleFunctions map[*moduleProgram]map[string]function.Function
 	// ctx is that of the run, for calls in the middle of an evaluation.
-	ctx context.Context //nolint:containedctx // functions of the language library are called without one
+	ctx       context.Context //nolint:containedctx // functions of the language library are called without one
 	workspace string
 	// last is the plan before this one; the zero value if there is nothing to compare with.
 	last lastPlan
