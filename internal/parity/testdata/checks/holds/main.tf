@@ -1,0 +1,13 @@
+resource "terraform_data" "a" {
+  input = 1
+}
+check "c" {
+  assert {
+    condition     = terraform_data.a.input == 1
+    error_message = "it is ${terraform_data.a.input}"
+  }
+  assert {
+    condition     = terraform_data.a.input != 7
+    error_message = "no"
+  }
+}

@@ -1,0 +1,10 @@
+resource "terraform_data" "a" {}
+resource "terraform_data" "b" {}
+import {
+  to = terraform_data.a
+  id = "one"
+}
+import {
+  to = terraform_data.b
+  id = "two"
+}

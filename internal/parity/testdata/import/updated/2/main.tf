@@ -1,0 +1,7 @@
+resource "terraform_data" "a" {
+  input = "new"
+}
+import {
+  to = terraform_data.a
+  id = "two"
+}

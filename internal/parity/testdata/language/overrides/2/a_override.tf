@@ -1,0 +1,6 @@
+variable "v" {
+  default = "a"
+}
+resource "terraform_data" "a" {
+  input = "a"
+}

@@ -1,0 +1,7 @@
+resource "terraform_data" "c" {
+  count = 2
+}
+import {
+  to = terraform_data.q
+  id = "x"
+}

@@ -1,0 +1,5 @@
+resource "terraform_data" "b" {}
+import {
+  to = terraform_data.b
+  id = var.x
+}

@@ -1,0 +1,7 @@
+resource "terraform_data" "c" {
+  count = 2
+}
+moved {
+  from = terraform_data.c[7]
+  to   = terraform_data.c[1]
+}

@@ -1,0 +1,7 @@
+module "m" {
+  source = "./m"
+}
+moved {
+  from = module.m
+  to   = module.x
+}

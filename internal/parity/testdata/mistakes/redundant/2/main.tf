@@ -1,0 +1,5 @@
+resource "terraform_data" "a" {}
+moved {
+  from = terraform_data.x
+  to   = terraform_data.x
+}

@@ -1,0 +1,9 @@
+module "m" {
+  source = "./m"
+}
+removed {
+  from = module.m.terraform_data.in
+  lifecycle {
+    destroy = true
+  }
+}

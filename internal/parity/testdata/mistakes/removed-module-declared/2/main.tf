@@ -1,0 +1,9 @@
+module "m" {
+  source = "./m"
+}
+removed {
+  from = module.m
+  lifecycle {
+    destroy = true
+  }
+}

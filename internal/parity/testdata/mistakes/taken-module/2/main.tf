@@ -1,0 +1,7 @@
+module "m" {
+  source = "./m"
+}
+moved {
+  from = module.n
+  to   = module.m
+}

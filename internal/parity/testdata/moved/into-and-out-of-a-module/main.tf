@@ -1,0 +1,4 @@
+resource "terraform_data" "a" {}
+module "m" {
+  source = "./m"
+}

@@ -1,0 +1,2 @@
+resource "terraform_data" "in" {}
+resource "terraform_data" "out" {}

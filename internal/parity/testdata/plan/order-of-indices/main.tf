@@ -1,0 +1,8 @@
+resource "terraform_data" "a" {
+  count = 12
+}
+resource "terraform_data" "B" {}
+module "z" {
+  source = "./z"
+  count  = 11
+}

@@ -1,0 +1,4 @@
+resource "terraform_data" "q" {}
+module "y" {
+  source = "../y"
+}

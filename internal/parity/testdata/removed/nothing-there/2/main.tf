@@ -1,0 +1,7 @@
+resource "terraform_data" "a" {}
+removed {
+  from = terraform_data.x
+  lifecycle {
+    destroy = false
+  }
+}

@@ -1,0 +1,4 @@
+resource "terraform_data" "r" {}
+module "m" {
+  source = "./m"
+}

@@ -1,0 +1,6 @@
+removed {
+  from = terraform_data.s
+  lifecycle {
+    destroy = false
+  }
+}

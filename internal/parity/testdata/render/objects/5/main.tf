@@ -1,0 +1,3 @@
+resource "terraform_data" "a" {
+  input = { a = 2, "odd key" = { deep = { deeper = [2] } }, n = null }
+}

@@ -1,0 +1,4 @@
+resource "terraform_data" "in" {}
+module "deep" {
+  source = "../n"
+}

@@ -1,0 +1,6 @@
+output "a" {
+  value = tolist(["y"])
+}
+output "n" {
+  value = null
+}

@@ -1,0 +1,6 @@
+resource "terraform_data" "n" {
+  count = 1
+}
+resource "terraform_data" "e" {
+  count = 1
+}

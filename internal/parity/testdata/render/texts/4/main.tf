@@ -1,0 +1,3 @@
+resource "terraform_data" "a" {
+  input = "line 1\nline 2b\nline 3"
+}

@@ -1,0 +1,8 @@
+resource "terraform_data" "a" {
+  input = "x"
+}
+resource "terraform_data" "c" {
+  lifecycle {
+    replace_triggered_by = [terraform_data.a.input]
+  }
+}

@@ -1,0 +1,22 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_deployment" "this" {
+  environment = "prod"
+  service     = "shop"
+  name        = "web"
+  labels      = { app = "web" }
+  container {
+    name  = "app"
+    image = "app:1"
+  }
+
+}
+resource "terraform_data" "user" {
+  input = simcloud_deployment.this.node_pool
+}

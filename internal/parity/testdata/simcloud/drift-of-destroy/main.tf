@@ -1,0 +1,19 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_deployment" "this" {
+  environment = "prod"
+  service     = "shop"
+  name        = "web"
+  labels      = { app = "web" }
+  container {
+    name  = "app"
+    image = "app:1"
+  }
+
+}

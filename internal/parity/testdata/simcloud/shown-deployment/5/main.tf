@@ -1,0 +1,29 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_deployment" "this" {
+  environment  = "prod"
+  service      = "shop"
+  name         = "other"
+  architecture = "arm64"
+  container {
+    name  = "app"
+    image = "app:1"
+    env   = { MODE = "fast", EMPTY = "" }
+    port {
+      name   = "http"
+      number = 8080
+    }
+  }
+  container {
+    name    = "side"
+    image   = "proxy:2"
+    command = []
+  }
+
+}

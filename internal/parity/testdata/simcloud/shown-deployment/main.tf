@@ -1,0 +1,28 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_deployment" "this" {
+  environment = "prod"
+  service     = "shop"
+  name        = "web"
+  container {
+    name  = "app"
+    image = "app:1"
+    env   = { MODE = "fast", EMPTY = "" }
+    port {
+      name   = "http"
+      number = 8080
+    }
+  }
+  container {
+    name    = "side"
+    image   = "proxy:2"
+    command = []
+  }
+  labels = { app = "web" }
+}

@@ -1,0 +1,20 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_secret_claim" "this" {
+  environment = "prod"
+  service     = "shop"
+  name        = "s"
+  keepers     = { a = "2" }
+  usage       = ["read"]
+  labels      = sensitive({ x = "y" })
+}
+output "t" {
+  value     = simcloud_secret_claim.this.token
+  sensitive = true
+}

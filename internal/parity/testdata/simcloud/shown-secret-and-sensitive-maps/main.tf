@@ -1,0 +1,19 @@
+terraform {
+  required_providers {
+    simcloud = {
+      source = "towline/simcloud"
+    }
+  }
+}
+provider "simcloud" {}
+resource "simcloud_secret_claim" "this" {
+  environment = "prod"
+  service     = "shop"
+  name        = "s"
+  keepers     = { a = "1" }
+  usage       = ["read", "write"]
+}
+output "t" {
+  value     = simcloud_secret_claim.this.token
+  sensitive = true
+}
