@@ -46,6 +46,7 @@ type Module struct {
 	Backend           *Backend
 
 	ProviderConfigs map[addrs.LocalProviderConfig]*ProviderConfig
+	ProviderMetas   map[string]*ProviderMeta // by local name
 	Variables       map[string]*Variable
 	Locals          map[string]*Local
 	Outputs         map[string]*Output
@@ -153,7 +154,9 @@ type PassedProvider struct {
 type Check struct {
 	Name    string
 	Asserts []*CheckRule
-	Range   hcl.Range
+	// Data is the nested data block, or nil. It is among the module's resources too.
+	Data  *Resource
+	Range hcl.Range
 }
 
 // CheckRule is a validation, precondition, postcondition or assert block.

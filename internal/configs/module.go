@@ -30,6 +30,7 @@ func newModule(dir string) *Module {
 		Dir:               dir,
 		RequiredProviders: map[string]*RequiredProvider{},
 		ProviderConfigs:   map[addrs.LocalProviderConfig]*ProviderConfig{},
+		ProviderMetas:     map[string]*ProviderMeta{},
 		Variables:         map[string]*Variable{},
 		Locals:            map[string]*Local{},
 		Outputs:           map[string]*Output{},
@@ -87,6 +88,9 @@ func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
 				fmt.Sprintf("A check of this name was already declared at %s. Names must be unique within a module; rename or remove one of the two.", other.Range))...)
 		}
 		m.Checks[c.Name] = c
+		if c.Data != nil {
+			return declare(diags, m.Resources, c.Data.Addr, c.Data, func(r *Resource) hcl.Range { return r.Range }, "data")
+		}
 		return diags
 	default:
 		return notYet(block.DefRange, "A "+block.Type+" block")
@@ -145,8 +149,8 @@ func (m *Module) addTerraform(block *hcl.Block) tfdiags.Diagnostics {
 		case "cloud":
 			diags = append(diags, tfdiags.At(inner.DefRange, "Unsupported cloud block",
 				"Towline keeps state itself and does not work with HCP Terraform. Remove the cloud block, or use another backend.")...)
-		default:
-			diags = append(diags, notYet(inner.DefRange, "A "+inner.Type+" block")...)
+		case "provider_meta":
+			diags = append(diags, m.addProviderMeta(inner)...)
 		}
 	}
 	return diags

@@ -22,6 +22,8 @@ type Resource struct {
 	Lifecycle Lifecycle
 	// Provisioners run in this order.
 	Provisioners []*Provisioner
+	// Check is the name of the check block that a data block is nested in, or "".
+	Check string
 	// Range is the block's header.
 	Range hcl.Range
 }

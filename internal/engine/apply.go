@@ -239,7 +239,11 @@ func (a *applier) dataStep(inst *instance, run *providerRun, change *plans.Chang
 			return dag.Failed()
 		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-			obj, diags := a.walk.readData(ctx, inst, run, ev, true)
+			read := a.walk.readData
+			if inst.object.isNested() {
+				read = a.walk.readNested
+			}
+			obj, diags := read(ctx, inst, run, ev)
 			if a.walk.report(diags) {
 				return dag.Failed()
 			}

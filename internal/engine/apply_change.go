@@ -79,7 +79,7 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if obj != nil && change.Before.RawEquals(change.After) { // only what is sensitive changes
 		return nil, a.remark(inst, change, obj, ev)
 	}
-	planner := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
+	planner := changePlanner{inst: inst, client: run.clientFor(a.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
 	config, private := ev.config, []byte(nil)
 	if obj != nil {
 		config, private = planner.keepIgnored(ev.config), obj.Private
@@ -229,7 +229,7 @@ func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnost
 		return c.priorObject, journalFailed(err)
 	}
 	c.announce()
-	resp := c.run.client.ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
+	resp := c.run.clientFor(a.walk.prog, c.change.Addr.Module).ApplyResourceChange(ctx, providers.ApplyResourceChangeRequest{
 		TypeName: c.change.Addr.Resource.Type, PriorState: c.prior, PlannedState: c.planned, Config: c.config, PlannedPrivate: c.private,
 	})
 	if resp.Unanswered || (a.cutOff.Load() && c.mayBeLost(resp)) {

@@ -196,6 +196,9 @@ func (a *applier) setDestroyStep(job *destroyJob) []*dag.Node {
 		return release
 	}
 	a.walk.sched.Depend(job.node, run.node)
+	if a.walk.settled != nil {
+		a.walk.sched.Depend(a.walk.settled, job.node)
+	}
 	before := a.destroyProvisioners(job)
 	job.node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 		call, diags := a.destruction(ctx, run, job)

@@ -9,6 +9,10 @@ import (
 // evalCheck evaluates the assertions of a check block. One that does not hold is
 // a warning; one that cannot be evaluated is an error.
 func (mi *moduleInst) evalCheck(o *object) tfdiags.Diagnostics {
+	if failures := mi.nestedFailures(o); len(failures) > 0 {
+		mi.walk.checks.note(o, mi, addrs.NoKey, failures)
+		return nil // there is nothing to judge
+	}
 	hclCtx, diags := mi.evalContext(o.refs, evalOptions{})
 	if diags.HasErrors() {
 		return diags

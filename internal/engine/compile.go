@@ -31,6 +31,9 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 	for _, o := range slices.Clone(c.program.objects) {
 		c.resolve(o)
 	}
+	for _, o := range c.program.objects {
+		c.scopedRefs(o)
+	}
 	c.program.removals = c.removals(c.program.root)
 	if c.diags.HasErrors() {
 		return nil, c.diags
@@ -90,6 +93,7 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 	}
 	c.declareImports(m)
 	c.resolveFunctions(m)
+	c.resolveMeta(m)
 	for _, name := range sortedNames(config.Module.Checks) {
 		c.add(m, &object{kind: kindCheck, name: name, check: config.Module.Checks[name]})
 	}

@@ -37,7 +37,7 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 	state := prior.Copy()
 	run := p.walk.providers[o.provider]
 	node := p.walk.sched.Hold(0, func() string { return "import of " + addr.String() }, dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-		obj, diags := importObject(ctx, run, addr, o.schema, id, p.walk.prog.dependencies(o))
+		obj, diags := importObject(ctx, run.clientFor(p.walk.prog, addr.Module), addr, o.schema, id, p.walk.prog.dependencies(o))
 		if p.walk.report(diags.WithAddress(addr.String())) {
 			return dag.Failed()
 		}
@@ -73,8 +73,8 @@ func invalidImport(addr addrs.ResourceInstance, imported []providers.ImportedRes
 }
 
 // importObject asks the provider for an object and reads it.
-func importObject(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema, id string, dependencies []string) (*states.Object, tfdiags.Diagnostics) {
-	resp := run.client.ImportResourceState(ctx, providers.ImportResourceStateRequest{TypeName: addr.Resource.Type, ID: id})
+func importObject(ctx context.Context, client providers.Interface, addr addrs.ResourceInstance, schema *providers.ResourceSchema, id string, dependencies []string) (*states.Object, tfdiags.Diagnostics) {
+	resp := client.ImportResourceState(ctx, providers.ImportResourceStateRequest{TypeName: addr.Resource.Type, ID: id})
 	diags := resp.Diagnostics
 	if diags.HasErrors() {
 		return nil, diags
@@ -88,7 +88,7 @@ func importObject(ctx context.Context, run *providerRun, addr addrs.ResourceInst
 	if err != nil {
 		return nil, append(diags, providerBug("Import returned an unexpected result", addr.String(), err.Error())...)
 	}
-	obj, moreDiags := readObject(ctx, run.client, addr, schema, stub, stub.Decoded())
+	obj, moreDiags := readObject(ctx, client, addr, schema, stub, stub.Decoded())
 	diags = append(diags, moreDiags...)
 	if obj == nil && !diags.HasErrors() {
 		diags = append(diags, tfdiags.New(tfdiags.Error, "Cannot import non-existent remote object",

@@ -180,7 +180,9 @@ func (p *planner) waitForImports(inst *instance) {
 // adopt imports an object and plans its instance with it.
 func (p *planner) adopt(ctx context.Context, inst *instance, run *providerRun, ev evaluated, want *wantedImport) tfdiags.Diagnostics {
 	want.adopted = true
-	obj, diags := importObject(ctx, run, inst.addr, inst.object.schema, want.id, nil)
+	p.engine.hook.Refreshing(inst.addr, want.id)
+	obj, diags := importObject(ctx, run.clientFor(p.walk.prog, inst.addr.Module), inst.addr, inst.object.schema, want.id, nil)
+	p.engine.hook.Refreshed(inst.addr)
 	if diags.HasErrors() {
 		return diags
 	}

@@ -111,6 +111,9 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	diags = append(diags, moreDiags...)
 	config, paths := lang.UnmarkPaths(val)
 	diags = append(diags, checkEphemeral(o, paths.Ephemeral)...)
+	if !w.validating() {
+		diags = append(diags, o.metaProblems()...)
+	}
 	if len(o.provisioners) > 0 && !w.applying() {
 		diags = append(diags, w.checkProvisioners(inst)...)
 	}
@@ -166,7 +169,7 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 		obj = read.now
 		prior = obj.Decoded().Value
 	}
-	change := changePlanner{inst: inst, client: run.client, prior: prior, object: obj, config: ev.config, ignored: ev.overrides.Ignored}
+	change := changePlanner{inst: inst, client: run.clientFor(p.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, ignored: ev.overrides.Ignored}
 	forced := plans.ReasonNone
 	switch {
 	case p.forced[inst.name]:

@@ -36,7 +36,12 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 			return dag.Done()
 		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-			obj, diags := p.walk.readData(ctx, inst, run, ev, true)
+			read := p.walk.readData
+			if inst.object.isNested() {
+				read = p.walk.readNested
+				p.planNested(inst, run, ev)
+			}
+			obj, diags := read(ctx, inst, run, ev)
 			if p.walk.report(diags) {
 				return dag.Failed()
 			}
@@ -51,19 +56,23 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 
 // deferRead plans the read of a data source for the apply.
 func (p *planner) deferRead(inst *instance, run *providerRun, ev evaluated, reason plans.Reason) {
-	after := objchange.PlannedUnknownObject(inst.object.schema.Block, ev.config)
-	change := &plans.Change{
-		Addr: inst.addr, PrevAddr: inst.addr, Provider: run.object.providerAddr, Action: plans.Read, Reason: reason,
-		Before: cty.NullVal(after.Type()), After: after, SchemaVersion: inst.object.schema.Version,
-		AfterConfigSensitive: ev.sensitive, AfterSensitive: allSensitive(inst.object.schema, after, ev.sensitive),
-		Dependencies: p.walk.prog.dependencies(inst.object),
-	}
-	inst.value = markObject(inst.object.schema, after, ev.sensitive)
+	change := p.readChange(inst, run, ev, reason)
+	inst.value = markObject(inst.object.schema, change.After, ev.sensitive)
 	p.setPending(inst, change)
 	p.addChange(change)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refreshed.SetObject(inst.addr, run.object.providerAddr, nil) // what was read before says nothing now
+}
+
+func (p *planner) readChange(inst *instance, run *providerRun, ev evaluated, reason plans.Reason) *plans.Change {
+	after := objchange.PlannedUnknownObject(inst.object.schema.Block, ev.config)
+	return &plans.Change{
+		Addr: inst.addr, PrevAddr: inst.addr, Provider: run.object.providerAddr, Action: plans.Read, Reason: reason,
+		Before: cty.NullVal(after.Type()), After: after, SchemaVersion: inst.object.schema.Version,
+		AfterConfigSensitive: ev.sensitive, AfterSensitive: allSensitive(inst.object.schema, after, ev.sensitive),
+		Dependencies: p.walk.prog.dependencies(inst.object),
+	}
 }
 
 // dependencyPending tells whether anything that depends_on names, of the resource
@@ -132,16 +141,13 @@ func (p *planner) setPendingAny(set *instanceSet) bool {
 }
 
 // readData reads a data source and gives the instance its value.
-func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, ev evaluated, validate bool) (*states.Object, tfdiags.Diagnostics) {
+func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, ev evaluated) (*states.Object, tfdiags.Diagnostics) {
 	o := inst.object
-	var diags tfdiags.Diagnostics
-	if validate {
-		diags = run.client.ValidateDataSourceConfig(ctx, inst.addr.Resource.Type, ev.config)
-	}
+	diags := run.client.ValidateDataSourceConfig(ctx, inst.addr.Resource.Type, ev.config)
 	if !diags.HasErrors() {
 		w.engine.hook.Reading(inst.addr)
 		began := time.Now()
-		resp := run.client.ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: ev.config})
+		resp := run.clientFor(w.prog, inst.addr.Module).ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: ev.config})
 		diags = append(diags, resp.Diagnostics...)
 		if !diags.HasErrors() {
 			obj, moreDiags := w.acceptData(inst, ev, resp.State)
@@ -194,7 +200,7 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 			return dag.Done()
 		}
 		return &dag.Step{Class: read.run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
-			private, diags := proposeDelete(ctx, read, addr)
+			private, diags := proposeDelete(ctx, read.run.clientFor(p.walk.prog, addr.Module), read, addr)
 			if p.walk.report(diags.WithAddress(addr.String())) {
 				return dag.Failed()
 			}
@@ -207,9 +213,9 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 }
 
 // proposeDelete asks a provider that wants to be asked about deletions.
-func proposeDelete(ctx context.Context, read *objectRead, addr addrs.ResourceInstance) ([]byte, tfdiags.Diagnostics) {
+func proposeDelete(ctx context.Context, client providers.Interface, read *objectRead, addr addrs.ResourceInstance) ([]byte, tfdiags.Diagnostics) {
 	null := cty.NullVal(read.schema.Block.ImpliedType())
-	resp := read.run.client.PlanResourceChange(ctx, providers.PlanResourceChangeRequest{
+	resp := client.PlanResourceChange(ctx, providers.PlanResourceChangeRequest{
 		TypeName: addr.Resource.Type, PriorState: read.now.Decoded().Value, ProposedNewState: null, Config: null, PriorPrivate: read.now.Private,
 	})
 	diags := resp.Diagnostics

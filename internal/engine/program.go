@@ -45,6 +45,8 @@ type moduleProgram struct {
 	outputs   map[string]*object
 	calls     map[string]*object
 	resources map[addrs.Resource]*object
+	// metas are what the module tells providers about itself.
+	metas map[addrs.Provider]providerMeta
 	// functions are those of providers that the module may call, by full name.
 	functions map[string]callable
 }

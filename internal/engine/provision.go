@@ -180,7 +180,7 @@ func (a *applier) runProvisioner(ctx context.Context, addr addrs.ResourceInstanc
 			diags[i].Detail = fmt.Sprintf("What went wrong is not shown, because the configuration of the provisioner holds a %s value.", p.secret)
 		}
 	}
-	return diags.WithSubject(p.decl.Range)
+	return diags.WithSubject(p.decl.Config.MissingItemRange())
 }
 
 // repetitionOf is what count.index and each.key stand for in an instance that may

@@ -125,7 +125,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 	}
 	p.engine.hook.Refreshing(read.addr, objectID(prior.Value))
 	defer p.engine.hook.Refreshed(read.addr)
-	read.now, moreDiags = readObject(ctx, read.run.client, read.addr, schema, read.was, prior)
+	read.now, moreDiags = readObject(ctx, read.run.clientFor(p.walk.prog, read.addr.Module), read.addr, schema, read.was, prior)
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
 		return diags

@@ -66,6 +66,9 @@ type walk struct {
 
 	ephemerals ephemeralObjects
 
+	// settled ends when everything but checks has; nil if no check looks at it.
+	settled *dag.Node
+
 	// checks are the outcomes of conditions.
 	checks *checkLog
 
@@ -142,6 +145,8 @@ type instance struct {
 	value cty.Value
 	// stable tells that value is the same as in the last plan.
 	stable bool
+	// failures are why the data block of a check block could not be read.
+	failures []outcome
 }
 
 func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.Value, functions map[string]function.Function) *walk {
@@ -176,12 +181,14 @@ func (w *walk) prepare() {
 			w.providers[o] = w.newProviderRun(o)
 		}
 	}
+	w.addSettled()
 	w.root = w.newModuleInst(w.prog.root, nil, nil, repetition{})
 }
 
 // run executes the walk and returns its problems.
 func (w *walk) run(ctx context.Context) tfdiags.Diagnostics {
 	w.ctx = ctx
+	w.joinSettled()
 	stuck := w.sched.Run(ctx)
 	w.closeEphemerals(ctx)
 	w.mu.Lock()
@@ -402,6 +409,9 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 		inst.node = w.sched.Hold(w.priority(o), func() string { return inst.name }, dag.Step{})
 		mi.wait(inst.node, o.refs, inst.repeat)
 		mi.waitAfter(inst.node, o.after)
+		if o.isNested() {
+			w.sched.Depend(inst.node, w.settled)
+		}
 		inst.node.SetStep(w.op.instance(inst))
 		nodes = append(nodes, inst.node)
 	}
@@ -434,16 +444,19 @@ func (mi *moduleInst) expandCall(o *object) tfdiags.Diagnostics {
 	return diags
 }
 
-// eachNode yields nodes that together end after everything in the module instance.
+// eachNode yields nodes that together end after everything in the module instance
+// but its checks, which change nothing and look at everything.
 func (mi *moduleInst) eachNode(yield func(*dag.Node)) {
 	for _, o := range mi.prog.objects {
 		s := &mi.slots[o.local]
 		switch o.kind {
 		case kindResource:
-			yield(s.gate)
+			if !o.isNested() {
+				yield(s.gate)
+			}
 		case kindCall:
 			yield(s.inside)
-		case kindProvider:
+		case kindProvider, kindCheck:
 		default:
 			yield(s.node)
 		}
