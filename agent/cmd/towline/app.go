@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/cli"
 	"golang.org/x/term"
 
 	"github.com/towline/terraform-provider-towline/agent"
+	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/stream"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -34,8 +37,10 @@ type app struct {
 	terminal bool
 	// sources are the source files read so far, for diagnostics.
 	sources map[string][]byte
-	// json makes diagnostics JSON.
+	// json makes results JSON.
 	json bool
+	// stream takes what happens as messages; nil outside of -json.
+	stream *stream.Stream
 }
 
 // command is one subcommand.
@@ -225,8 +230,27 @@ func (c *adapter) Help() string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
+// startStream makes standard output a stream of messages. What is for people goes nowhere.
+func (a *app) startStream() {
+	a.stream = stream.New(a.stdout, time.Now)
+	a.stdout = io.Discard
+	a.stream.Version(agent.Version)
+}
+
+// hook is who tells what an operation does.
+func (a *app) hook() engine.Hook {
+	if a.stream != nil {
+		return a.stream
+	}
+	return newProgress(a)
+}
+
 // show writes diagnostics to stderr and tells whether any is an error.
 func (a *app) show(diags tfdiags.Diagnostics) (failed bool) {
+	if a.stream != nil {
+		a.stream.Diagnostics(diags, a.sources)
+		return diags.HasErrors()
+	}
 	format := tfdiags.Format{Color: a.color, Width: a.width, Sources: a.sources}
 	_ = format.Write(a.stderr, diags) // nowhere left to say that stderr is gone
 	return diags.HasErrors()

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/plans/planfile"
+	"github.com/towline/terraform-provider-towline/internal/states"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 func (a *app) applyCommand() *command   { return a.applyVerb("apply") }
@@ -20,6 +23,7 @@ func (a *app) applyVerb(verb string) *command {
 	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
 	var in inputFlags
 	in.register(flags)
+	in.registerJSON(flags)
 	approve := flags.Bool("auto-approve", false, "do not ask before applying")
 	destroy := flags.Bool("destroy", verb == "destroy", "destroy all objects")
 	refreshOnly := flags.Bool("refresh-only", false, "only take up into the state how the real objects are")
@@ -34,6 +38,10 @@ func (a *app) applyVerb(verb string) *command {
 			}
 			if len(args) > 1 || (len(args) == 1 && verb == "destroy") {
 				a.refuseArguments(verb, args)
+				return exitFailed
+			}
+			if in.json && !*approve && len(args) == 0 {
+				a.fail("Plan file or auto-approve required", errors.New("with -json nobody can be asked; give a saved plan, or use -auto-approve"))
 				return exitFailed
 			}
 			s, ok := a.openSession(ctx, &in, "OperationTypeApply")
@@ -57,8 +65,19 @@ func (a *app) applyVerb(verb string) *command {
 
 // approved makes a plan and asks whether to apply it.
 func (s *session) approved(ctx context.Context, mode plans.Mode, auto bool) (*plans.Plan, bool) {
+	if auto {
+		plan, diags := s.planned(ctx, mode)
+		if diags.HasErrors() {
+			s.app.show(diags)
+			return nil, false
+		}
+		if s.held = diags; plan.Mode != plans.RefreshOnlyMode || plan.Applyable() {
+			s.held = withoutChecks(diags)
+		}
+		return plan, true
+	}
 	plan, ok := s.plan(ctx, mode)
-	if !ok || auto || !plan.Applyable() {
+	if !ok || !plan.Applyable() {
 		return plan, ok
 	}
 	question := "\nDo you want to perform these actions?\n  Towline will perform the actions described above."
@@ -80,6 +99,13 @@ func (s *session) approved(ctx context.Context, mode plans.Mode, auto bool) (*pl
 	return plan, yes
 }
 
+// withoutChecks leaves out what check blocks found, since the apply checks again.
+func withoutChecks(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
+	return slices.DeleteFunc(diags, func(d tfdiags.Diagnostic) bool {
+		return d.Severity == tfdiags.Warning && d.Summary == "Check block assertion failed"
+	})
+}
+
 // saved reads a plan file and refuses it if what it was made from has changed.
 func (s *session) saved(path string) (*plans.Plan, bool) {
 	saved, err := planfile.Read(path)
@@ -95,6 +121,9 @@ func (s *session) saved(path string) (*plans.Plan, bool) {
 		s.app.fail("Saved plan is stale", errors.New("the configuration was changed after the plan was created, and a plan is applied only with the configuration it was made from; plan again"))
 		return nil, false
 	}
+	if s.app.stream != nil {
+		s.app.stream.PlannedChanges(saved.Plan)
+	}
 	return saved.Plan, true
 }
 
@@ -108,7 +137,7 @@ func imported(plan *plans.Plan) string {
 
 // apply applies a plan that a person has approved and keeps the state.
 func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
-	counter := &counting{progress: newProgress(s.app)}
+	counter := &counting{Hook: s.app.hook()}
 	s.engine.SetHook(counter)
 	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
 	if state != nil {
@@ -117,19 +146,34 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 			return exitFailed
 		}
 	}
-	if s.app.show(diags) {
+	if s.app.show(append(s.held, diags...)) {
 		return exitFailed
+	}
+	if s.app.stream != nil {
+		n := plans.Counts{Import: plan.Count().Import, Add: int(counter.added.Load()), Change: int(counter.changed.Load()), Destroy: int(counter.destroyed.Load())}
+		s.app.stream.Done(n, plan.Mode == plans.DestroyMode)
 	}
 	if plan.Mode == plans.DestroyMode {
 		s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("Destroy complete! Resources: %d destroyed.", counter.destroyed.Load())))
 		return exitOK
 	}
 	s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed.", imported(plan), counter.added.Load(), counter.changed.Load(), counter.destroyed.Load())))
-	if len(state.Outputs) > 0 {
-		s.app.printf("\nOutputs:\n\n")
+	return s.app.finalOutputs(state)
+}
+
+// finalOutputs tells the outputs at the end of an operation.
+func (a *app) finalOutputs(state *states.State) int {
+	err := error(nil)
+	if a.stream != nil {
+		err = errors.Join(a.stream.Outputs(state.Outputs), a.stream.Err())
+	} else {
+		if len(state.Outputs) > 0 {
+			a.printf("\nOutputs:\n\n")
+		}
+		err = a.renderOutputs(state)
 	}
-	if err := s.app.renderOutputs(state); err != nil {
-		s.app.fail("Failed to show outputs", err)
+	if err != nil {
+		a.fail("Failed to show outputs", err)
 		return exitFailed
 	}
 	return exitOK

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -22,6 +21,7 @@ func (a *app) planCommand() *command {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	var in inputFlags
 	in.register(flags)
+	in.registerJSON(flags)
 	out := flags.String("out", "", "write the plan to a `file` for apply")
 	destroy := flags.Bool("destroy", false, "plan the destruction of all objects")
 	refreshOnly := flags.Bool("refresh-only", false, "plan only to take up into the state how the real objects are")
@@ -29,10 +29,10 @@ func (a *app) planCommand() *command {
 	return &command{
 		synopsis: "Show what apply would change", usage: "[options]", flags: flags,
 		run: func(ctx context.Context, args []string) int {
+			in.apply(a)
 			if a.refuseArguments("plan", args) {
 				return exitFailed
 			}
-			in.apply(a)
 			mode, ok := a.mode(*destroy, *refreshOnly)
 			if !ok {
 				return exitFailed
@@ -79,6 +79,9 @@ type session struct {
 	in    *inputFlags
 	place *place
 	state *workdir.State
+	// held are warnings of a plan that is applied without asking; they are told with
+	// the problems of the apply.
+	held tfdiags.Diagnostics
 }
 
 // openSession opens the workspace and the state, and settles what an earlier
@@ -94,7 +97,7 @@ func (a *app) openSession(ctx context.Context, in *inputFlags, operation string)
 
 // openUnsettled opens the workspace and the state as they are.
 func (a *app) openUnsettled(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
-	w, diags := a.openWorkspace(newProgress(a), in.parallelism)
+	w, diags := a.openWorkspace(a.hook(), in.parallelism)
 	if a.show(diags) {
 		return nil, false
 	}
@@ -136,25 +139,32 @@ func (s *session) settle(ctx context.Context) bool {
 	return !s.app.show(diags) && len(open) == 0
 }
 
-// plan makes a plan and shows it.
+// plan makes a plan and shows it with its problems.
 func (s *session) plan(ctx context.Context, mode plans.Mode) (*plans.Plan, bool) {
+	plan, diags := s.planned(ctx, mode)
+	return plan, !s.app.show(diags) && plan != nil
+}
+
+// planned makes a plan and shows it, but not its problems.
+func (s *session) planned(ctx context.Context, mode plans.Mode) (*plans.Plan, tfdiags.Diagnostics) {
 	opts, diags := s.in.planOptions(s.variables)
-	if s.app.show(diags) {
-		return nil, false
+	if diags.HasErrors() {
+		return nil, diags
 	}
 	opts.Mode = mode
 	if mode != plans.DestroyMode && !configs.HasFiles(".") {
-		s.app.fail("No configuration files", errors.New("planning without configuration would mark everything for destruction, which is normally not what is desired; to destroy everything, use -destroy, otherwise create a .tf file first"))
-		return nil, false
+		return nil, tfdiags.New(tfdiags.Error, "No configuration files",
+			"Planning without configuration would mark everything for destruction, which is normally not what is desired. To destroy everything, use -destroy; otherwise create a .tf file first.")
 	}
 	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
-	if !diags.HasErrors() || len(plan.Changes) > 0 {
-		if err := s.app.renderPlan(ctx, s.engine, plan); err != nil {
-			s.app.fail("Failed to show plan", err)
-			return plan, false
-		}
+	if diags.HasErrors() && len(plan.Changes) == 0 {
+		return plan, diags
 	}
-	return plan, !s.app.show(diags)
+	if s.app.stream != nil {
+		s.app.stream.Plan(plan)
+		return plan, diags
+	}
+	return plan, append(diags, tfdiags.FromError("Failed to show plan", s.app.renderPlan(ctx, s.engine, plan))...)
 }
 
 // write keeps a plan in a file.

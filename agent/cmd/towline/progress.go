@@ -260,15 +260,15 @@ func named(ev engine.ApplyEvent) string {
 
 func seconds(d time.Duration) string { return d.Truncate(time.Second).String() }
 
-// counting counts what an apply did, and tells the progress.
+// counting counts what an apply did, and passes it on.
 type counting struct {
-	*progress
+	engine.Hook
 	added, changed, destroyed atomic.Int64
 }
 
 // Applied implements engine.Hook.
 func (c *counting) Applied(ev engine.ApplyEvent, took time.Duration, failed bool) {
-	c.progress.Applied(ev, took, failed)
+	c.Hook.Applied(ev, took, failed)
 	if failed {
 		return
 	}

@@ -14,14 +14,15 @@ func (a *app) refreshCommand() *command {
 	flags := flag.NewFlagSet("refresh", flag.ContinueOnError)
 	var in inputFlags
 	in.register(flags)
+	in.registerJSON(flags)
 	return &command{
 		synopsis: "Take up into the state how the real objects are", usage: "[options]", flags: flags,
 		long: "  This is apply -refresh-only -auto-approve: nobody is asked. Prefer\n  apply -refresh-only, which shows first what it found.",
 		run: func(ctx context.Context, args []string) int {
+			in.apply(a)
 			if a.refuseArguments("refresh", args) {
 				return exitFailed
 			}
-			in.apply(a)
 			s, ok := a.openSession(ctx, &in, "OperationTypeRefresh")
 			if !ok {
 				return exitFailed
@@ -62,12 +63,5 @@ func (s *session) refresh(ctx context.Context) int {
 	if s.app.show(diags) {
 		return exitFailed
 	}
-	if len(state.Outputs) > 0 {
-		s.app.printf("\nOutputs:\n\n")
-	}
-	if err := s.app.renderOutputs(state); err != nil {
-		s.app.fail("Failed to show outputs", err)
-		return exitFailed
-	}
-	return exitOK
+	return s.app.finalOutputs(state)
 }

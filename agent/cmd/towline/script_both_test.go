@@ -28,10 +28,11 @@ import (
 // bothLimit bounds one run of a program.
 const bothLimit = 2 * time.Minute
 
-// both [-fails] [-stderr] [-text=sorted|json|none] [-in FILE] ARGS...: terraform does
+// both [-fails] [-stderr] [-text=sorted|json|jsonshape|none] [-in FILE] ARGS...: terraform does
 // ARGS in the folder t and towline in the folder o, and both do the same: exit
 // status, what they print and the summaries of their errors. With -text=sorted
-// lines may come in any order, with -text=json members of objects, with -text=none they are not compared. The
+// lines may come in any order, with -text=json members of objects, with -text=jsonshape the
+// details of diagnostics count for nothing, with -text=none they are not compared. The
 // words Terraform and Towline count as the same.
 func both(ts *testscript.TestScript, neg bool, args []string) {
 	flags := flag.NewFlagSet("both", flag.ContinueOnError)
@@ -39,7 +40,7 @@ func both(ts *testscript.TestScript, neg bool, args []string) {
 	text := flags.String("text", "same", "")
 	in := flags.String("in", "", "")
 	if err := flags.Parse(args); err != nil || neg || flags.NArg() == 0 {
-		ts.Fatalf("usage: both [-fails] [-text=sorted|json|none] [-in FILE] ARGS...")
+		ts.Fatalf("usage: both [-fails] [-text=sorted|json|jsonshape|none] [-in FILE] ARGS...")
 	}
 	input := ""
 	if *in != "" {
@@ -59,8 +60,8 @@ func both(ts *testscript.TestScript, neg bool, args []string) {
 	if *text == "none" {
 		return
 	}
-	if *text == "json" {
-		if diff := cmp.Diff(object(ts, want.stdout), object(ts, got.stdout)); diff != "" {
+	if read := map[string]func(*testscript.TestScript, string) any{"json": object, "jsonshape": shape}[*text]; read != nil {
+		if diff := cmp.Diff(read(ts, want.stdout), read(ts, got.stdout)); diff != "" {
 			ts.Fatalf("output differs (-terraform +towline):\n%s", diff)
 		}
 		return

@@ -36,6 +36,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"both":      both,
 	"samestate": sameState,
 	"s3server":  s3Server,
+	"stream":    streamBoth,
 	"waitfor":   waitFor,
 	"lockstate": lockState,
 }

@@ -45,16 +45,20 @@ func (a *app) validate(ctx context.Context) tfdiags.Diagnostics {
 // validateJSON prints terraform's form of the result.
 func (a *app) validateJSON(diags tfdiags.Diagnostics) int {
 	out := struct {
-		FormatVersion string              `json:"format_version"`
-		Valid         bool                `json:"valid"`
-		ErrorCount    int                 `json:"error_count"`
-		WarningCount  int                 `json:"warning_count"`
-		Diagnostics   tfdiags.Diagnostics `json:"diagnostics"`
-	}{FormatVersion: "1.0", Valid: !diags.HasErrors(), Diagnostics: diags}
-	if out.Diagnostics == nil {
-		out.Diagnostics = tfdiags.Diagnostics{}
-	}
+		FormatVersion string            `json:"format_version"`
+		Valid         bool              `json:"valid"`
+		ErrorCount    int               `json:"error_count"`
+		WarningCount  int               `json:"warning_count"`
+		Diagnostics   []json.RawMessage `json:"diagnostics"`
+	}{FormatVersion: "1.0", Valid: !diags.HasErrors(), Diagnostics: []json.RawMessage{}}
+	format := tfdiags.Format{Sources: a.sources}
 	for _, d := range diags {
+		encoded, err := format.JSON(d)
+		if err != nil {
+			a.fail("Failed to print result", err)
+			return exitFailed
+		}
+		out.Diagnostics = append(out.Diagnostics, encoded)
 		if d.Severity == tfdiags.Error {
 			out.ErrorCount++
 		} else {

@@ -110,6 +110,7 @@ type inputFlags struct {
 	refresh     bool
 	input       bool
 	noColor     bool
+	json        bool
 }
 
 // register adds the flags to a set.
@@ -137,6 +138,11 @@ func (f *inputFlags) register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours in the output")
 }
 
+// registerJSON adds the flag of verbs that can tell programs what they do.
+func (f *inputFlags) registerJSON(flags *flag.FlagSet) {
+	flags.BoolVar(&f.json, "json", false, "print what happens as messages for programs, one JSON object a line")
+}
+
 // planOptions turns the flags into the engine's options.
 func (f *inputFlags) planOptions(variables map[string]cty.Value) (engine.PlanOptions, tfdiags.Diagnostics) {
 	opts := engine.PlanOptions{Variables: variables, SkipRefresh: !f.refresh}
@@ -158,6 +164,9 @@ func (f *inputFlags) planOptions(variables map[string]cty.Value) (engine.PlanOpt
 func (f *inputFlags) apply(a *app) {
 	if f.noColor {
 		a.color = false
+	}
+	if f.json {
+		a.startStream()
 	}
 }
 
