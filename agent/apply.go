@@ -16,7 +16,7 @@ import (
 // keeps what was read.
 func (r *round) apply(ctx context.Context) error {
 	a := r.agent
-	if !r.approved.Plan().Applyable() {
+	if plan := r.approved.Plan(); !plan.Applyable() || plan.OnlyChecks() {
 		return r.keep(r.approved.Plan().Prior)
 	}
 	if err := r.stillHolds(ctx); err != nil {

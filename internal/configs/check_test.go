@@ -20,7 +20,11 @@ func TestCheckBlocks(t *testing.T) {
 		"always the same":  {config: check("  assert {\n    condition = true\n    error_message = \"x\"\n  }\n"), want: []string{"Invalid assert expression"}},
 		"no message":       {config: check("  assert {\n    condition = path.module == \"x\"\n  }\n"), want: []string{"Missing required argument"}},
 		"twice":            {config: check(assert) + check(assert), want: []string{`Duplicate check "c" configuration`}},
-		"data inside":      {config: check("  data \"a_b\" \"c\" {}\n" + assert), want: []string{"Unsupported language feature"}},
+		"data inside":      {config: check("  data \"a_b\" \"c\" {}\n" + assert)},
+		"data twice":       {config: check("  data \"a_b\" \"c\" {}\n  data \"a_b\" \"d\" {}\n" + assert), want: []string{"Multiple data resource blocks"}},
+		"data with count":  {config: check("  data \"a_b\" \"c\" {\n    count = 1\n  }\n" + assert), want: []string{`Invalid "count" attribute`}},
+		"data's lifecycle": {config: check("  data \"a_b\" \"c\" {\n    lifecycle {}\n  }\n" + assert), want: []string{"Invalid lifecycle block"}},
+		"data of one name": {config: "data \"a_b\" \"c\" {}\n" + check("  data \"a_b\" \"c\" {}\n"+assert), want: []string{"Duplicate data declaration"}},
 		"odd name":         {config: "check \"0\" {\n" + assert + "}\n", want: []string{"Invalid name"}},
 	}
 	for name, test := range tests {

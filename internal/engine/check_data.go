@@ -73,11 +73,17 @@ func (w *walk) readNested(ctx context.Context, inst *instance, run *providerRun,
 }
 
 // planNested plans to read the data block of a check block again during the apply.
-func (p *planner) planNested(inst *instance, run *providerRun, ev evaluated) {
+// obj is what it was read as now.
+func (p *planner) planNested(inst *instance, run *providerRun, ev evaluated, obj *states.Object) {
 	if p.opts.Mode != plans.NormalMode {
 		return
 	}
-	p.addChange(p.readChange(inst, run, ev, plans.ReadBecauseCheckNested))
+	change := p.readChange(inst, run, ev, plans.ReadBecauseCheckNested)
+	if obj != nil && len(inst.failures) == 0 {
+		change.After, _ = inst.value.UnmarkDeep()
+		change.AfterSensitive = allSensitive(inst.object.schema, change.After, ev.sensitive)
+	}
+	p.addChange(change)
 }
 
 // nestedFailures are the failures of the data block of a check block.

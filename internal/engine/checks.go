@@ -103,7 +103,7 @@ func (l *checkLog) note(o *object, mi *moduleInst, key addrs.InstanceKey, outcom
 }
 
 // results returns all outcomes, ordered. What was not evaluated counts as in
-// earlier, or as unknown.
+// earlier, or as unknown, as a check always does: it says how things are now.
 func (l *checkLog) results(earlier []states.CheckResult) []states.CheckResult {
 	known := map[string]states.CheckStatus{}
 	for i := range earlier {
@@ -119,7 +119,7 @@ func (l *checkLog) results(earlier []states.CheckResult) []states.CheckResult {
 			r.Status = states.CheckPass
 		}
 		for _, c := range entry.objects {
-			if before, ok := known[r.ObjectAddr(&c.CheckObject)]; ok && c.evaluated == 0 {
+			if before, ok := known[r.ObjectAddr(&c.CheckObject)]; ok && c.evaluated == 0 && o.kind != kindCheck {
 				c.Status = before
 			} else if c.evaluated < entry.rules {
 				c.Status = c.Status.Worse(states.CheckUnknown)

@@ -39,9 +39,11 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 			read := p.walk.readData
 			if inst.object.isNested() {
 				read = p.walk.readNested
-				p.planNested(inst, run, ev)
 			}
 			obj, diags := read(ctx, inst, run, ev)
+			if inst.object.isNested() {
+				p.planNested(inst, run, ev, obj)
+			}
 			if p.walk.report(diags) {
 				return dag.Failed()
 			}

@@ -256,6 +256,7 @@ func (mi *moduleInst) addNodes(o *object) {
 	case kindOutput:
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
 	case kindCheck:
+		w.checks.expand(o, mi, []addrs.InstanceKey{addrs.NoKey})
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalCheck(o) }))
 	case kindImport:
 		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalImport(o) }))

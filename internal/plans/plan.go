@@ -48,6 +48,7 @@ const (
 	DeleteBecauseNoMoveTarget    Reason = "delete_because_no_move_target"
 	ReadBecauseConfigUnknown     Reason = "read_because_config_unknown"
 	ReadBecauseDependencyPending Reason = "read_because_dependency_pending"
+	ReadBecauseCheckNested       Reason = "read_because_check_nested"
 )
 
 // Mode is the purpose of a plan.
@@ -184,6 +185,16 @@ func (p *Plan) Applyable() bool {
 		}
 	}
 	return p.outputsChange()
+}
+
+// OnlyChecks tells whether applying the plan would do no more than make its checks again.
+func (p *Plan) OnlyChecks() bool {
+	for _, c := range p.Changes {
+		if c.Reason != ReadBecauseCheckNested && (c.Action != NoOp || c.Moved() || c.Importing != "") {
+			return false
+		}
+	}
+	return p.Mode == NormalMode && !p.outputsChange()
 }
 
 func (p *Plan) outputsChange() bool {

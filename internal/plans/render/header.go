@@ -93,6 +93,8 @@ func headerNotes(c *plans.Change) []string {
 	switch c.Reason {
 	case plans.ReadBecauseConfigUnknown:
 		notes = append(notes, "(config refers to values not yet known)")
+	case plans.ReadBecauseCheckNested:
+		notes = append(notes, "(config will be reloaded to verify a check block)")
 	case plans.ReadBecauseDependencyPending:
 		notes = append(notes, "(depends on a resource or a module with changes pending)")
 	case plans.DeleteBecauseNoResource:
