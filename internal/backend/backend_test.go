@@ -116,6 +116,9 @@ func TestFileExcludesOtherProcesses(t *testing.T) {
 	if got := other(); !strings.Contains(got, info.ID) || !strings.Contains(got, "for mine") {
 		t.Errorf("the other process got %q", got)
 	}
+	if _, err := File(path).Read(t.Context()); err != nil { // as a data source does that reads its own state
+		t.Fatal(err)
+	}
 	for range 3 {
 		if err := store.Write(t.Context(), []byte("x")); err != nil {
 			t.Fatal(err)

@@ -26,6 +26,18 @@ type FileStore struct {
 	id   string
 }
 
+// heldFiles are the state files that this process holds locked, by absolute path.
+// They are read through the descriptor that holds the lock, because closing any other
+// descriptor of the file would end it.
+var heldFiles sync.Map
+
+func (f *FileStore) key() string {
+	if path, err := filepath.Abs(f.path); err == nil {
+		return path
+	}
+	return f.path // without a working directory nothing else names it
+}
+
 // File returns the store of the state file at path.
 func File(path string) *FileStore { return &FileStore{path: path} }
 
@@ -60,6 +72,7 @@ func (f *FileStore) Lock(_ context.Context, info LockInfo) error {
 		return errors.Join(&LockError{Holder: parseLockInfo(holder), Reason: err}, file.Close())
 	}
 	f.held, f.id = file, info.ID
+	heldFiles.Store(f.key(), file)
 	info.Path = f.path
 	data, err := json.Marshal(info)
 	if err == nil {
@@ -105,6 +118,7 @@ func (f *FileStore) release() error {
 	if info, err := f.held.Stat(); err == nil && info.Size() == 0 {
 		errs = append(errs, os.Remove(f.path))
 	}
+	heldFiles.Delete(f.key())
 	errs = append(errs, f.held.Close())
 	f.held = nil
 	return errors.Join(errs...)
@@ -114,8 +128,9 @@ func (f *FileStore) release() error {
 func (f *FileStore) Read(context.Context) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.held != nil { // another descriptor's end would end the lock
-		data, err := io.ReadAll(io.NewSectionReader(f.held, 0, maxState+1))
+	if held, ok := heldFiles.Load(f.key()); ok {
+		file, _ := held.(*os.File)
+		data, err := io.ReadAll(io.NewSectionReader(file, 0, maxState+1))
 		if err == nil && len(data) > maxState {
 			err = fmt.Errorf("it has more than %d bytes", maxState)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
-// builtin is the provider terraform.io/builtin/terraform with its resource type terraform_data.
+// builtin is the provider terraform.io/builtin/terraform with its resource type
+// terraform_data and its data source terraform_remote_state.
 type builtin struct{ schemas *providers.Schema }
 
 func newBuiltin() *builtin {
@@ -25,7 +26,7 @@ func newBuiltin() *builtin {
 	return &builtin{&providers.Schema{
 		Provider:      &providers.Block{},
 		ResourceTypes: providers.SchemaMap{"terraform_data": {Block: data}},
-		DataSources:   providers.SchemaMap{}, Ephemerals: providers.SchemaMap{},
+		DataSources:   providers.SchemaMap{remoteStateType: remoteStateSchema()}, Ephemerals: providers.SchemaMap{},
 	}}
 }
 
@@ -38,10 +39,6 @@ func (b *builtin) Schema(context.Context) (*providers.Schema, tfdiags.Diagnostic
 func (b *builtin) ValidateProviderConfig(context.Context, cty.Value) tfdiags.Diagnostics { return nil }
 
 func (b *builtin) ValidateResourceConfig(context.Context, string, cty.Value) tfdiags.Diagnostics {
-	return nil
-}
-
-func (b *builtin) ValidateDataSourceConfig(context.Context, string, cty.Value) tfdiags.Diagnostics {
 	return nil
 }
 
@@ -119,10 +116,6 @@ func (b *builtin) unsupported(what string) tfdiags.Diagnostics {
 
 func (b *builtin) MoveResourceState(context.Context, providers.MoveResourceStateRequest) providers.MoveResourceStateResponse {
 	return providers.MoveResourceStateResponse{Diagnostics: b.unsupported("moves from other types")}
-}
-
-func (b *builtin) ReadDataSource(context.Context, providers.ReadDataSourceRequest) providers.ReadDataSourceResponse {
-	return providers.ReadDataSourceResponse{Diagnostics: b.unsupported("such data source")}
 }
 
 func (b *builtin) OpenEphemeral(context.Context, providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {
