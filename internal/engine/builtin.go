@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -114,8 +115,29 @@ func (b *builtin) unsupported(what string) tfdiags.Diagnostics {
 	return tfdiags.New(tfdiags.Error, "Unsupported operation", "The built-in provider has no "+what+".")
 }
 
-func (b *builtin) MoveResourceState(context.Context, providers.MoveResourceStateRequest) providers.MoveResourceStateResponse {
-	return providers.MoveResourceStateResponse{Diagnostics: b.unsupported("moves from other types")}
+// MoveResourceState takes over objects of the null provider, as Terraform does.
+func (b *builtin) MoveResourceState(_ context.Context, req providers.MoveResourceStateRequest) providers.MoveResourceStateResponse {
+	if req.SourceType != "null_resource" {
+		return providers.MoveResourceStateResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Unsupported move",
+			fmt.Sprintf("An object of type %s cannot become a %s: only a null_resource can. Remove the moved block, and create or import the object under its new type.", req.SourceType, req.TargetType))}
+	}
+	var source struct {
+		ID       string            `json:"id"`
+		Triggers map[string]string `json:"triggers"`
+	}
+	if err := json.Unmarshal(req.SourceJSON, &source); err != nil {
+		return providers.MoveResourceStateResponse{Diagnostics: tfdiags.FromError("Invalid null_resource state", err)}
+	}
+	state := b.schemas.ResourceTypes.Get("terraform_data").Block.EmptyValue().AsValueMap()
+	state["id"] = cty.StringVal(source.ID)
+	if len(source.Triggers) > 0 {
+		triggers := map[string]cty.Value{}
+		for name, value := range source.Triggers {
+			triggers[name] = cty.StringVal(value)
+		}
+		state["triggers_replace"] = cty.ObjectVal(triggers)
+	}
+	return providers.MoveResourceStateResponse{TargetState: cty.ObjectVal(state)}
 }
 
 func (b *builtin) OpenEphemeral(context.Context, providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {

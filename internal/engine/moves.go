@@ -226,10 +226,6 @@ func checkMoves(declared []*move) tfdiags.Diagnostics {
 				fmt.Sprintf("This block moves %s to its own address, which changes nothing. Remove the block.", m.from.text))...)
 			continue
 		}
-		if m.from.resource.Type != m.to.resource.Type || m.from.resource.Mode != m.to.resource.Mode {
-			diags = append(diags, tfdiags.At(m.at, "Unsupported language feature",
-				fmt.Sprintf("Moving %s to %s changes the type of the resource. That is valid Terraform where the provider knows how, but this version of towline does not run it yet. Forget the object with a removed block and import it at its new address.", m.from.text, m.to.text))...)
-		}
 		if other := byFrom[m.from.text]; other != nil && other.to.text != m.to.text {
 			diags = append(diags, tfdiags.At(m.at, "Ambiguous move statements",
 				fmt.Sprintf("The block at %s moves %s to %s, and this one moves it to %s. An object can go to one address only: remove one of the blocks.", other.at, m.from.text, other.to.text, m.to.text))...)

@@ -1,12 +1,18 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
 // TestMovesAreApplied moves objects through an apply: none is made or destroyed,
@@ -131,20 +137,69 @@ moved {
 	b.wantActions(b.mustPlan(engine.PlanOptions{Targets: parseTargets(t, "terraform_data.a", "terraform_data.b")}))
 }
 
-// TestMoveOfAnotherTypeIsRefused changes nothing where the provider would have to convert.
-func TestMoveOfAnotherTypeIsRefused(t *testing.T) {
+// TestMoveToAnotherType lets the provider convert an object, once, and keeps it.
+func TestMoveToAnotherType(t *testing.T) {
 	t.Parallel()
-	b, _ := newFakeBench(t)
+	b, fake := newFakeBench(t)
+	b.write(map[string]string{"main.tf": "resource \"terraform_data\" \"a\" {\n  input = \"name\"\n}\n"})
+	b.mustApply(engine.PlanOptions{})
+	calls := 0
+	fake.MoveHook = func(_ context.Context, req providers.MoveResourceStateRequest) providers.MoveResourceStateResponse {
+		calls++
+		if req.SourceType != "terraform_data" || req.SourceProvider != "terraform.io/builtin/terraform" || !strings.Contains(string(req.SourceJSON), `"name"`) {
+			t.Errorf("asked to move %s of %s: %s", req.SourceType, req.SourceProvider, req.SourceJSON)
+		}
+		state := fake.SchemaValue.ResourceTypes.Get(thing).Block.EmptyValue().AsValueMap()
+		state["id"], state["name"] = cty.StringVal("moved"), cty.StringVal("name")
+		return providers.MoveResourceStateResponse{TargetState: cty.ObjectVal(state), TargetPrivate: []byte("p")}
+	}
+	fake.ReadHook = func(_ context.Context, req providers.ReadResourceRequest) providers.ReadResourceResponse {
+		return providers.ReadResourceResponse{NewState: req.PriorState, Private: req.Private}
+	}
 	b.write(map[string]string{"main.tf": `
-resource "fake_thing" "a" { name = "a" }
+resource "fake_thing" "b" { name = "name" }
 moved {
   from = terraform_data.a
-  to   = fake_thing.a
+  to   = fake_thing.b
 }
 `})
-	plan, diags := b.plan(engine.PlanOptions{})
-	if !diags.HasErrors() || !strings.Contains(diags.Err().Error(), "Unsupported language feature") || !plan.Errored {
-		t.Errorf("got %v", diags)
+	plan := b.mustPlan(engine.PlanOptions{})
+	b.wantActions(plan)
+	if c := plan.Changes[0]; c.PrevAddr.String() != "terraform_data.a" || c.Addr.String() != "fake_thing.b" || len(plan.Drift) > 0 {
+		t.Errorf("planned %+v, drift %v", c, plan.Drift)
+	}
+	if diags := b.applyPlan(plan); diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	r := b.state.Resources()[0]
+	if obj := b.state.Object(instanceAddr(t, "fake_thing.b")); obj == nil || r.Provider.Provider.Type != "fake" || string(obj.Private) != "p" || obj.SchemaVersion != 1 {
+		t.Errorf("recorded %+v by %s", obj, r.Provider)
+	}
+	b.wantActions(b.mustPlan(engine.PlanOptions{}))
+	if calls != 1 {
+		t.Errorf("the provider converted the object %d times", calls)
+	}
+}
+
+// TestMoveFromNullResource is what the built-in provider can take over.
+func TestMoveFromNullResource(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	obj := &states.Object{AttrsJSON: []byte(`{"id":"123","triggers":{"a":"b"}}`)}
+	b.state.SetObject(instanceAddr(t, "null_resource.old"), addrs.ProviderConfig{Provider: addrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "null"}}, obj)
+	b.write(map[string]string{"main.tf": `
+resource "terraform_data" "new" {
+  triggers_replace = { a = "b" }
+}
+moved {
+  from = null_resource.old
+  to   = terraform_data.new
+}
+`})
+	plan := b.mustPlan(engine.PlanOptions{})
+	b.wantActions(plan)
+	if got := plan.Changes[0].After.GetAttr("id").AsString(); got != "123" {
+		t.Errorf("the object has become %q", got)
 	}
 }
 

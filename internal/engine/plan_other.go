@@ -237,7 +237,7 @@ func (p *planner) addDeposed(addr addrs.ResourceInstance, r *states.Resource, in
 		return release
 	}
 	for key, obj := range inst.Deposed {
-		read := &objectRead{run: run, addr: addr, was: obj, deposed: key}
+		read := &objectRead{run: run, addr: addr, was: obj, deposed: key, from: p.foreignTo(addr, r, o)}
 		node := p.walk.sched.Hold(0, func() string { return addr.String() + " (deposed)" }, dag.Step{})
 		node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			if p.walk.report(p.read(ctx, read).WithAddress(addr.String())) {

@@ -27,6 +27,8 @@ type objectRead struct {
 	declared *object
 	// deposed is the key of a deposed object, or "".
 	deposed string
+	// from says where the record comes from if it is not of this type yet, else nil.
+	from *foreign
 	// unread tells that the record is taken for the real object.
 	unread bool
 	// was is the record, now the record of what was read: the same pointer if
@@ -49,7 +51,7 @@ func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst 
 		return nil
 	}
 	run, diags, release := p.providerFor(r, o)
-	read := &objectRead{run: run, addr: addr, declared: o, was: inst.Current}
+	read := &objectRead{run: run, addr: addr, declared: o, was: inst.Current, from: p.foreignTo(addr, r, o)}
 	p.reads[inst] = read
 	read.node = p.walk.sched.Hold(p.readPriority(addr, o), func() string { return "read of " + addr.String() }, dag.Step{})
 	if p.walk.report(diags) {
@@ -114,6 +116,13 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 		return diags
 	}
 	read.schema = schema
+	if read.from != nil {
+		moreDiags := p.takeOver(ctx, read)
+		diags = append(diags, moreDiags...)
+		if moreDiags.HasErrors() {
+			return diags
+		}
+	}
 	prior, moreDiags := decodeObject(ctx, read.run.client, read.addr, schema, read.was)
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
