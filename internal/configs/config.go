@@ -209,6 +209,11 @@ func (c *Config) addRequirements(out map[addrs.Provider][]string) {
 	for _, resource := range c.Module.Resources {
 		need(c.Module.LocalProvider(resource.Provider.LocalName), "")
 	}
+	for _, decl := range c.Module.Imports {
+		if decl.Provider.LocalName != "" && len(decl.To.Modules) == 0 {
+			need(c.Module.LocalProvider(decl.Provider.LocalName), "")
+		}
+	}
 	for _, child := range c.Children {
 		child.addRequirements(out)
 	}

@@ -14,7 +14,10 @@ type Import struct {
 	To      ImportTarget
 	ID      hcl.Expression
 	ForEach hcl.Expression
-	Range   hcl.Range
+	// Provider is the provider configuration to read the object with while no
+	// resource block says which.
+	Provider addrs.LocalProviderConfig
+	Range    hcl.Range
 }
 
 // ImportTarget is the address of a resource instance whose keys may be expressions.
@@ -49,10 +52,6 @@ func decodeImport(block *hcl.Block) (*Import, tfdiags.Diagnostics) {
 	i := &Import{Range: block.DefRange}
 	content, hclDiags := block.Body.Content(importSchema)
 	diags := tfdiags.FromHCL(hclDiags)
-	if attr, ok := content.Attributes["provider"]; ok {
-		diags = append(diags, tfdiags.At(attr.Range, "Invalid import provider argument",
-			"The provider argument is only for import blocks that generate configuration, which towline does not do. Leave it out: the provider of the resource block is used.")...)
-	}
 	if attr, ok := content.Attributes["id"]; ok {
 		i.ID = attr.Expr
 	}
@@ -62,6 +61,12 @@ func decodeImport(block *hcl.Block) (*Import, tfdiags.Diagnostics) {
 	if attr, ok := content.Attributes["to"]; ok {
 		to, moreDiags := decodeImportTarget(attr.Expr, i.ForEach != nil)
 		i.To = to
+		diags = append(diags, moreDiags...)
+		i.Provider = addrs.LocalProviderConfig{LocalName: to.Resource.ImpliedProvider()}
+	}
+	if attr, ok := content.Attributes["provider"]; ok {
+		provider, moreDiags := decodeProviderRef(attr.Expr)
+		i.Provider = provider
 		diags = append(diags, moreDiags...)
 	}
 	return i, diags

@@ -24,7 +24,7 @@ func TestImportBlocks(t *testing.T) {
 		"text":              {block: "to = \"a_b.c\"\nid = \"x\"", want: []string{"Invalid expression"}},
 		"no id":             {block: "to = a_b.c", want: []string{"Missing required argument"}},
 		"no address":        {block: "id = \"x\"", want: []string{"Missing required argument"}},
-		"provider":          {block: "to = a_b.c\nid = \"x\"\nprovider = a.west", want: []string{"Invalid import provider argument"}},
+		"provider":          {block: "to = a_b.c\nid = \"x\"\nprovider = a.west"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

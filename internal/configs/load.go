@@ -27,8 +27,12 @@ const (
 // Load reads the root module in dir and every module it calls. Problems of all
 // files are reported together; the tree is usable only if none is an error. A
 // directory without configuration files is an empty module (Empty tells).
-func Load(dir string) (*Config, tfdiags.Diagnostics) {
-	l := &loader{parser: hclparse.NewParser(), installed: readManifest(dir)}
+func Load(dir string) (*Config, tfdiags.Diagnostics) { return LoadWith(dir, nil) }
+
+// LoadWith is [Load] with further files of the root module that are not written
+// yet, by name.
+func LoadWith(dir string, unwritten map[string][]byte) (*Config, tfdiags.Diagnostics) {
+	l := &loader{parser: hclparse.NewParser(), installed: readManifest(dir), unwritten: unwritten}
 	root := &Config{}
 	root.Root = root
 	diags := l.load(root, dir, nil)
@@ -48,6 +52,7 @@ func HasFiles(dir string) bool {
 type loader struct {
 	parser    *hclparse.Parser
 	installed map[string]string // module path joined by dots -> directory below the root
+	unwritten map[string][]byte // of the root module
 	modules   int
 }
 
@@ -57,6 +62,9 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 	c.Module = newModule(dir)
 	c.Children = map[string]*Config{}
 	diags := l.loadDir(c.Module, dir)
+	if c.Parent == nil {
+		diags = append(diags, l.loadUnwritten(c.Module)...)
+	}
 	if c.Parent != nil && len(c.Module.Imports) > 0 {
 		diags = append(diags, tfdiags.At(c.Module.Imports[0].Range, "Invalid import configuration",
 			fmt.Sprintf("Import blocks may stand in the root module only, and this one is in %s. Move it to the root module, with the module in its address.", c.Path))...)
@@ -114,7 +122,7 @@ func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnos
 		return filepath.Join(c.Root.Module.Dir, dir), nil
 	}
 	return "", tfdiags.At(call.SourceRange, "Module not installed",
-		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not below .terraform/modules. This version of towline installs no modules from registries or Git: use a local path, or let \"terraform init\" put the module there.", call.Name, call.Source))
+		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not installed. Run \"towline init\" or \"towline get\" to install it.", call.Name, call.Source))
 }
 
 // loadDir reads the files of one module directory.
@@ -154,11 +162,33 @@ func (l *loader) blocks(dir string, names []string) (hcl.Blocks, tfdiags.Diagnos
 	return out, diags
 }
 
+// loadUnwritten adds the files that are not written yet.
+func (l *loader) loadUnwritten(m *Module) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, name := range sortedKeys(l.unwritten) {
+		body, moreDiags := l.parseText(name, l.unwritten[name])
+		diags = append(diags, moreDiags...)
+		if body == nil {
+			continue
+		}
+		blocks, moreDiags := fileBlocks(body)
+		diags = append(diags, moreDiags...)
+		for _, block := range blocks {
+			diags = append(diags, m.addBlock(block)...)
+		}
+	}
+	return diags
+}
+
 func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, tfdiags.New(tfdiags.Error, "Failed to read file", fmt.Sprintf("The configuration file %s cannot be read: %s.", path, err))
 	}
+	return l.parseText(path, data)
+}
+
+func (l *loader) parseText(path string, data []byte) (hcl.Body, tfdiags.Diagnostics) {
 	check, parse := bounds.HCL, l.parser.ParseHCL
 	if strings.HasSuffix(path, ".json") {
 		check, parse = bounds.HCLJSON, l.parser.ParseJSON

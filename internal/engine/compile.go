@@ -259,13 +259,18 @@ func (c *compiler) resolveResource(o *object) {
 
 // resourceProvider finds or implies the provider configuration of a resource.
 func (c *compiler) resourceProvider(o *object) *object {
-	addr := o.mod.config.LocalProviderFor(o.resource.Provider)
+	return c.providerFor(o.mod, o.resource.Provider, o.resource.Range, o.addr.String())
+}
+
+// providerFor finds or implies a provider configuration, which user at a range needs.
+func (c *compiler) providerFor(m *moduleProgram, local addrs.LocalProviderConfig, at hcl.Range, user string) *object {
+	addr := m.config.LocalProviderFor(local)
 	if known, ok := c.program.providers[addr.String()]; ok {
 		return known
 	}
 	if addr.Alias != "" {
-		c.diags = append(c.diags, tfdiags.At(o.resource.Range, "Provider configuration not present",
-			fmt.Sprintf("%s wants the provider configuration %s, which is not declared. Add a provider block with alias = %q, or pass the configuration to the module.", o.addr, addr, addr.Alias))...)
+		c.diags = append(c.diags, tfdiags.At(at, "Provider configuration not present",
+			fmt.Sprintf("%s wants the provider configuration %s, which is not declared. Add a provider block with alias = %q, or pass the configuration to the module.", user, addr, addr.Alias))...)
 		return nil
 	}
 	root := c.program.root

@@ -47,6 +47,9 @@ func (c *compiler) resolveImport(o *object) {
 	}
 	target := m.resources[decl.To.Resource]
 	if target == nil {
+		if len(decl.To.Modules) == 0 { // configuration may be written for it
+			o.provider = c.providerFor(o.mod, decl.Provider, decl.Range, decl.To.Resource.String())
+		}
 		return
 	}
 	target.imports = append(target.imports, o)

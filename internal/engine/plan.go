@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -37,6 +38,8 @@ type PlanOptions struct {
 	// Frozen tells for which instances nothing is planned: they count as being
 	// what is recorded. Nil means none.
 	Frozen func(addrs.ResourceInstance) bool
+	// Generated are the resource blocks that were written for this plan, by address.
+	Generated map[string]string
 	// Overrides gives the deviations from an instance's configuration. Nil means none.
 	Overrides func(addrs.ResourceInstance) plans.Overrides
 }
@@ -71,6 +74,9 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	if moreDiags := p.staleMoves(); moreDiags.HasErrors() {
 		return e.failedPlan(prior, opts), append(diags, moreDiags...)
 	}
+	if invalid := p.invalid(ctx, diags); invalid.HasErrors() {
+		return e.failedPlan(prior, opts), invalid
+	}
 	plan := p.result()
 	diags = append(diags, forgetWarning(plan.Changes)...)
 	plan.Errored = diags.HasErrors()
@@ -88,10 +94,24 @@ func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.D
 	if diags.HasErrors() {
 		return diags
 	}
-	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now(), Pure: true}))
+	return append(diags, e.validate(ctx, prog, ".")...)
+}
+
+func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tfdiags.Diagnostics {
+	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
 	w.op = &validator{walk: w}
 	w.prepare()
-	return append(diags, w.run(ctx)...)
+	return w.run(ctx)
+}
+
+// invalid finds, after a plan has met errors, those that the configuration has
+// whatever there is. Terraform looks for them first, and then plans nothing;
+// planning tells about them as well, so that only plans that fail look twice.
+func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiags.Diagnostics {
+	if !diags.HasErrors() || ctx.Err() != nil {
+		return nil
+	}
+	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
 }
 
 func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {

@@ -207,7 +207,7 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 	}
 	change.AfterSensitive = allSensitive(o.schema, change.After, ev.sensitive)
 	if want := p.importFor(inst); want != nil {
-		change.Importing = want.id
+		change.Importing, change.GeneratedConfig = want.id, p.opts.Generated[inst.name]
 	}
 	if read != nil && read.now != nil {
 		change.Before = read.now.Decoded().Value

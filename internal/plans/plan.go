@@ -69,6 +69,8 @@ type Change struct {
 	PrevAddr addrs.ResourceInstance
 	// Importing is the id by which the object was imported while planning, or "".
 	Importing string
+	// GeneratedConfig is the resource block that was written for the object, or "".
+	GeneratedConfig string
 	// Deposed is the key of a deposed object, or "" for the current one.
 	Deposed  string
 	Provider addrs.ProviderConfig

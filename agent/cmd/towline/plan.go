@@ -25,6 +25,7 @@ func (a *app) planCommand() *command {
 	out := flags.String("out", "", "write the plan to a `file` for apply")
 	destroy := flags.Bool("destroy", false, "plan the destruction of all objects")
 	refreshOnly := flags.Bool("refresh-only", false, "plan only to take up into the state how the real objects are")
+	generate := flags.String("generate-config-out", "", "write resource blocks for the import blocks that have none to a new `file`")
 	detailed := flags.Bool("detailed-exitcode", false, "exit with 2 if there are changes")
 	return &command{
 		synopsis: "Show what apply would change", usage: "[options]", flags: flags,
@@ -42,6 +43,9 @@ func (a *app) planCommand() *command {
 				return exitFailed
 			}
 			defer s.close()
+			if *generate != "" && !s.generate(ctx, *generate) {
+				return exitFailed
+			}
 			plan, ok := s.plan(ctx, mode)
 			if *out != "" && plan != nil && !plan.Refused {
 				ok = s.write(plan, *out) && ok
@@ -82,6 +86,8 @@ type session struct {
 	// held are warnings of a plan that is applied without asking; they are told with
 	// the problems of the apply.
 	held tfdiags.Diagnostics
+	// generated are the resource blocks that were written for import blocks, by address.
+	generated map[string]string
 }
 
 // openSession opens the workspace and the state, and settles what an earlier
@@ -151,7 +157,7 @@ func (s *session) planned(ctx context.Context, mode plans.Mode) (*plans.Plan, tf
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	opts.Mode = mode
+	opts.Mode, opts.Generated = mode, s.generated
 	if mode != plans.DestroyMode && !configs.HasFiles(".") {
 		return nil, tfdiags.New(tfdiags.Error, "No configuration files",
 			"Planning without configuration would mark everything for destruction, which is normally not what is desired. To destroy everything, use -destroy; otherwise create a .tf file first.")

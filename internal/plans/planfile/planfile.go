@@ -89,6 +89,7 @@ type change struct {
 	Addr                string          `json:"address"`
 	PrevAddr            string          `json:"previous_address"`
 	Importing           string          `json:"importing,omitempty"`
+	GeneratedConfig     string          `json:"generated_config,omitempty"`
 	Deposed             string          `json:"deposed,omitempty"`
 	Provider            string          `json:"provider"`
 	Action              plans.Action    `json:"action"`
@@ -274,7 +275,7 @@ func (c *coder) decodeValue(data []byte) cty.Value {
 
 func (c *coder) change(in *plans.Change) change {
 	out := change{
-		Addr: in.Addr.String(), PrevAddr: in.PrevAddr.String(), Importing: in.Importing, Deposed: in.Deposed, Provider: in.Provider.String(),
+		Addr: in.Addr.String(), PrevAddr: in.PrevAddr.String(), Importing: in.Importing, GeneratedConfig: in.GeneratedConfig, Deposed: in.Deposed, Provider: in.Provider.String(),
 		Action: in.Action, Reason: in.Reason, Before: c.value(in.Before), After: c.value(in.After),
 		BeforeSensitive: c.paths(in.BeforeSensitive), AfterSensitive: c.paths(in.AfterSensitive), ConfigSensitive: c.paths(in.AfterConfigSensitive),
 		RequiredReplace: c.paths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion, Ignored: c.paths(in.Overrides.Ignored),
@@ -288,7 +289,7 @@ func (c *coder) decodeChange(in change) *plans.Change {
 	provider, diags := addrs.ParseProviderConfig(in.Provider)
 	c.fail(diags.Err())
 	out := &plans.Change{
-		Addr: c.addr(in.Addr), PrevAddr: c.addr(in.PrevAddr), Importing: in.Importing, Deposed: in.Deposed, Provider: provider,
+		Addr: c.addr(in.Addr), PrevAddr: c.addr(in.PrevAddr), Importing: in.Importing, GeneratedConfig: in.GeneratedConfig, Deposed: in.Deposed, Provider: provider,
 		Action: in.Action, Reason: in.Reason, Before: c.decodeValue(in.Before), After: c.decodeValue(in.After),
 		BeforeSensitive: c.decodePaths(in.BeforeSensitive), AfterSensitive: c.decodePaths(in.AfterSensitive), AfterConfigSensitive: c.decodePaths(in.ConfigSensitive),
 		RequiredReplace: c.decodePaths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion,

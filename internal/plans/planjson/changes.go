@@ -34,6 +34,7 @@ type changeDoc struct {
 	AfterSensitive  any             `json:"after_sensitive"`
 	ReplacePaths    [][]any         `json:"replace_paths,omitempty"`
 	Importing       *importing      `json:"importing,omitempty"`
+	GeneratedConfig string          `json:"generated_config,omitempty"`
 }
 
 // importing says which object was imported.
@@ -94,6 +95,7 @@ func encodeChange(c *plans.Change) (resourceChange, error) {
 	}
 	if c.Importing != "" {
 		change.Importing = &importing{c.Importing}
+		change.GeneratedConfig = c.GeneratedConfig
 	}
 	out.Change = change
 	return out, nil

@@ -32,6 +32,9 @@ func (p *printer) header(c planned, isDrift bool) string {
 			notes = append(notes, "Warning: this will destroy the imported resource")
 		}
 	}
+	if c.change.GeneratedConfig != "" {
+		notes = append(notes, "(config will be generated)")
+	}
 	mark := "  # "
 	if c.change.Action == plans.Forget {
 		mark = " # "
@@ -70,7 +73,7 @@ func (p *printer) headline(c planned, isDrift bool) string {
 	case plans.DeleteThenCreate, plans.CreateThenDelete:
 		switch c.change.Reason {
 		case plans.ReplaceBecauseTainted:
-			return "is tainted, so it must be " + alarm("replaced")
+			return "is tainted, so must be " + alarm("replaced")
 		case plans.ReplaceByRequest:
 			return "will be " + alarm("replaced") + ", as requested"
 		case plans.ReplaceByTriggers:

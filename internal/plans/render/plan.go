@@ -80,7 +80,7 @@ func compareChange(c *plans.Change, schemas Schemas) diff {
 		after = before // the object stays as it is
 	}
 	return compareBlock(schemas.block(c.Provider.Provider, c.Addr.Resource),
-		change{before: orAbsent(before), after: orAbsent(after), replace: c.RequiredReplace})
+		change{before: orAbsent(before), after: orAbsent(after), replace: c.RequiredReplace, gone: c.Action == plans.Delete})
 }
 
 // nothing prints that a plan holds no changes, and why that may be.
@@ -169,7 +169,7 @@ func (p *printer) changeText(c planned, isDrift bool) string {
 	if c.change.Addr.Resource.Mode == addrs.Data {
 		kind = "data"
 	}
-	s := style{paint: p.paint}
+	s := style{paint: p.paint, all: c.change.Importing != ""} // an imported object is shown whole
 	return p.header(c, isDrift) + symbol(p.paint, c.change.Action) +
 		fmt.Sprintf(" %s %q %q %s", kind, c.change.Addr.Resource.Type, c.change.Addr.Resource.Name, c.diff.text(0, s))
 }
