@@ -68,7 +68,7 @@ func TestEphemeralResourcesAsTerraform(t *testing.T) {
 				// Terraform leaves open what a failed walk has opened.
 				got = slices.DeleteFunc(got, func(p string) bool { return p == "warning: closed" })
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(comparable(want), comparable(got)); diff != "" {
 				t.Errorf("the plan's problems differ (-terraform +towline):\n%s", diff)
 			}
 			if diff := cmp.Diff(b.Problems("validate"), b.ValidateProblems()); diff != "" {

@@ -344,7 +344,9 @@ func (mi *moduleInst) evalOutput(o *object) tfdiags.Diagnostics {
 		diags = append(diags, tfdiags.At(o.output.Expr.Range(), "Output refers to sensitive values",
 			"To keep secrets from being shown by accident, a root module output that holds sensitive values must say sensitive = true. Add that, or use nonsensitive() if the value is no secret.")...)
 	}
-	diags = append(diags, checkEphemeralOutput(o, val, moreDiags)...)
+	if moreDiags = checkEphemeralOutput(o, val, moreDiags); moreDiags.HasErrors() {
+		return append(diags, moreDiags...) // what must not be kept is not in the plan
+	}
 	if o.output.Sensitive {
 		val = val.Mark(lang.Sensitive)
 	}

@@ -282,7 +282,8 @@ func TestSiblingsOfAnErrorArePlanned(t *testing.T) {
 	b := newBench(t, nil)
 	b.write(map[string]string{"main.tf": `
 resource "terraform_data" "ok" {}
-resource "terraform_data" "bad" { input = tonumber("x") }
+variable "x" { default = "x" }
+resource "terraform_data" "bad" { input = tonumber(var.x) }
 resource "terraform_data" "after" { input = terraform_data.bad.id }
 `})
 	plan, diags := b.plan(engine.PlanOptions{})
@@ -290,4 +291,21 @@ resource "terraform_data" "after" { input = terraform_data.bad.id }
 		t.Error("the error is not reported")
 	}
 	b.wantActions(plan, "create terraform_data.ok")
+}
+
+// What is wrong with the configuration itself is all that is told: nothing is planned.
+func TestInvalidConfigurationsAreNotPlanned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.write(map[string]string{"main.tf": `
+resource "terraform_data" "ok" {}
+resource "terraform_data" "bad" { input = tonumber("x") }
+variable "x" { default = "x" }
+resource "terraform_data" "worse" { input = tonumber(var.x) }
+`})
+	plan, diags := b.plan(engine.PlanOptions{})
+	if len(diags) != 1 || !plan.Errored || !plan.Refused {
+		t.Errorf("got %v and a plan that is refused: %v; want one error", diags, plan.Refused)
+	}
+	b.wantActions(plan)
 }

@@ -1,0 +1,14 @@
+terraform {
+  required_providers {
+    fault = { source = "towline/fault" }
+  }
+}
+
+ephemeral "fault_token" "t" {
+  name = "a"
+}
+
+resource "fault_object" "o" {
+  name   = "x"
+  secret = ephemeral.fault_token.t.token
+}

@@ -1,0 +1,10 @@
+terraform {
+  required_providers {
+    fault = { source = "towline/fault" }
+  }
+}
+
+resource "fault_object" "o" {
+  name   = "x"
+  secret = "one"
+}

@@ -1,0 +1,9 @@
+terraform {
+  required_providers {
+    fault = { source = "towline/fault" }
+  }
+}
+
+resource "fault_object" "o" {
+  name = "x"
+}

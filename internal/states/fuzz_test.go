@@ -1,0 +1,45 @@
+package states
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzRead reads whatever calls itself a state: it is refused, or what is read is
+// written and read again as the same.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		``, `{}`, `{"version":4,"serial":1,"lineage":"l"}`, `{"version":3}`, `{"version":5}`,
+		`{"version":4,"terraform_version":"1.11.4","serial":3,"lineage":"l","outputs":{"o":{"value":{"a":[1,null]},"type":["object",{"a":["tuple",["number","string"]]}],"sensitive":true}},
+"resources":[{"module":"module.m[\"k\"]","mode":"managed","type":"a_b","name":"c","each":"list","provider":"provider[\"registry.terraform.io/x/y\"].z",
+"instances":[{"index_key":0,"status":"tainted","schema_version":1,"attributes":{"id":"1"},"sensitive_attributes":[[{"type":"get_attr","value":"id"},{"type":"index","value":{"value":1,"type":"number"}}]],"private":"cA==","dependencies":["data.a_b.d","ephemeral.e.f"],"create_before_destroy":true},
+{"index_key":1,"deposed":"00000001","schema_version":0,"attributes_flat":{"id":"2"}}]},
+{"mode":"data","type":"a_b","name":"d","provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[{"attributes":{}}]}],
+"check_results":[{"object_kind":"resource","config_addr":"a_b.c","status":"fail","objects":[{"object_addr":"a_b.c[0]","status":"fail","failure_messages":["no"]}]}]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		state, diags := Read(bytes.NewReader(data))
+		if diags.HasErrors() {
+			return
+		}
+		first := written(t, state)
+		again, diags := Read(bytes.NewReader(first))
+		if diags.HasErrors() {
+			t.Fatalf("what was written cannot be read: %v\n%s", diags.Err(), first)
+		}
+		if second := written(t, again); !bytes.Equal(first, second) {
+			t.Errorf("read again it is another state\n%s\n%s", first, second)
+		}
+	})
+}
+
+func written(t *testing.T, state *State) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := Write(&buf, state); err != nil {
+		t.Fatalf("what was read cannot be written: %v", err)
+	}
+	return buf.Bytes()
+}
