@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ func HasFiles(dir string) bool {
 
 type loader struct {
 	parser    *hclparse.Parser
-	installed map[string]string // module path joined by dots -> directory below the root
+	installed map[string]installedModule // by module path joined by dots
 	unwritten map[string][]byte // of the root module
 	modules   int
 }
@@ -118,8 +117,8 @@ func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnos
 		return dir, nil
 	}
 	key := strings.Join(c.Path.Child(call.Name), ".")
-	if dir, ok := l.installed[key]; ok {
-		return filepath.Join(c.Root.Module.Dir, dir), nil
+	if found, ok := l.installed[key]; ok {
+		return filepath.Join(c.Root.Module.Dir, found.Dir), found.check(call)
 	}
 	return "", tfdiags.At(call.SourceRange, "Module not installed",
 		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not installed. Run \"towline init\" or \"towline get\" to install it.", call.Name, call.Source))
@@ -234,29 +233,6 @@ func overridesLast(names []string) (primary, overrides []string) {
 		}
 	}
 	return primary, overrides
-}
-
-// readManifest reads .terraform/modules/modules.json, which init leaves for
-// modules that are not local. A missing or broken manifest counts as empty: then
-// the call that needs it is reported.
-func readManifest(root string) map[string]string {
-	data, err := readFile(filepath.Join(root, ".terraform", "modules", "modules.json"))
-	if err != nil {
-		return nil
-	}
-	var manifest struct {
-		Modules []struct{ Key, Dir string }
-	}
-	if json.Unmarshal(data, &manifest) != nil {
-		return nil
-	}
-	out := map[string]string{}
-	for _, m := range manifest.Modules {
-		if filepath.IsLocal(m.Dir) {
-			out[m.Key] = m.Dir
-		}
-	}
-	return out
 }
 
 func sortedKeys[V any](m map[string]V) []string {

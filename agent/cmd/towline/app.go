@@ -59,6 +59,7 @@ func (a *app) commands() map[string]func() *command {
 		"version": a.versionCommand,
 
 		"init":         a.initCommand,
+		"get":          a.getCommand,
 		"validate":     a.validateCommand,
 		"plan":         a.planCommand,
 		"apply":        a.applyCommand,

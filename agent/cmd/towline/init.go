@@ -14,6 +14,7 @@ func (a *app) initCommand() *command {
 	flags := flag.NewFlagSet("init", flag.ContinueOnError)
 	upgrade := flags.Bool("upgrade", false, "choose the newest allowed provider versions, whatever is locked")
 	lockMode := flags.String("lockfile", "", "`readonly` makes any change of the dependency lock file an error")
+	get := flags.Bool("get", true, "install modules")
 	noColor := flags.Bool("no-color", false, "no colours in the output")
 	var backend backendFlags
 	backend.register(flags)
@@ -24,13 +25,13 @@ func (a *app) initCommand() *command {
 				return exitFailed
 			}
 			a.color = a.color && !*noColor
-			return a.initialise(ctx, &backend, install.Options{Upgrade: *upgrade, ReadonlyLock: *lockMode == "readonly"})
+			return a.initialise(ctx, &backend, *get, install.Options{Upgrade: *upgrade, ReadonlyLock: *lockMode == "readonly"})
 		},
 	}
 }
 
-// initialise sets up the backend, installs providers and writes the lock file.
-func (a *app) initialise(ctx context.Context, backend *backendFlags, opts install.Options) int {
+// initialise sets up the backend, installs modules and providers and writes the lock file.
+func (a *app) initialise(ctx context.Context, backend *backendFlags, get bool, opts install.Options) int {
 	if !configs.HasFiles(".") {
 		a.printf("Towline initialized in an empty directory!\n\nThe directory has no Terraform configuration files. You may begin working\nwith Towline immediately by creating Terraform configuration files.\n")
 		return exitOK
@@ -43,6 +44,12 @@ func (a *app) initialise(ctx context.Context, backend *backendFlags, opts instal
 	if diags, ok := a.initBackend(ctx, module, backend); !ok {
 		a.show(diags)
 		return exitFailed
+	}
+	if get && len(module.ModuleCalls) > 0 {
+		a.printf("%s modules...\n", map[bool]string{true: "Upgrading", false: "Initializing"}[opts.Upgrade])
+		if !a.installModules(ctx, opts.Upgrade) {
+			return exitFailed
+		}
 	}
 	config, diags := configs.Load(".")
 	a.sources = config.Sources

@@ -21,6 +21,7 @@ func TestScripts(t *testing.T) {
 		Cmds: scriptCommands,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOWLINE_REPOSITORY", "file://"+env.Getenv("WORK")+"/store")
+			env.Values[registryKey{}] = &registryBox{}
 			env.Setenv("HOME", env.Getenv("WORK"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each process waits a second
 			return nil

@@ -108,7 +108,7 @@ func scriptEnviron(ts *testscript.TestScript) []string {
 	var out []string
 	for _, name := range []string{
 		"PATH", "HOME", "WORK", "TMPDIR", "GORACE", "TESTSCRIPT_COMMAND", "TF_CLI_CONFIG_FILE", "TF_WORKSPACE", "TF_PLUGIN_CACHE_DIR", "SSL_CERT_FILE",
-		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL_S3", "TF_TOKEN_localhost", "GIT_CONFIG_GLOBAL",
+		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL_S3", "TF_TOKEN_registry_test", "GIT_CONFIG_GLOBAL",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			out = append(out, name+"="+value)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	svchost "github.com/hashicorp/terraform-svchost"
+
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -26,6 +28,10 @@ type Config struct {
 	// meaningful if Explicit is set; otherwise the usual places count.
 	Methods  []Method
 	Explicit bool
+	// Services are what host blocks say of hosts' services, so that nobody asks the hosts.
+	Services map[svchost.Hostname]map[string]any
+	// Tokens are credentials by host, from credentials blocks and the environment.
+	Tokens map[svchost.Hostname]string
 }
 
 // Kind is what kind of place providers come from.
@@ -102,6 +108,8 @@ func (p Pattern) Matches(addr addrs.Provider) bool {
 type Environment struct {
 	// Getenv is [os.Getenv] outside of tests.
 	Getenv func(string) string
+	// Environ lists all variables as NAME=VALUE, for those that name hosts.
+	Environ []string
 	// Home is the user's home directory, "" if there is none.
 	Home string
 }
@@ -112,12 +120,15 @@ func OSEnvironment() Environment {
 	if err != nil {
 		home = "" // a service may have none
 	}
-	return Environment{Getenv: os.Getenv, Home: home}
+	return Environment{Getenv: os.Getenv, Environ: os.Environ(), Home: home}
 }
 
 // Load reads the user's configuration. Without any it is empty.
 func Load(env Environment) (*Config, tfdiags.Diagnostics) {
-	config := &Config{DevOverrides: make(map[addrs.Provider]string)}
+	config := &Config{
+		DevOverrides: make(map[addrs.Provider]string),
+		Services:     make(map[svchost.Hostname]map[string]any), Tokens: make(map[svchost.Hostname]string),
+	}
 	var diags tfdiags.Diagnostics
 	files, mustExist := env.files()
 	for _, path := range files {
@@ -139,6 +150,7 @@ func Load(env Environment) (*Config, tfdiags.Diagnostics) {
 	if dir := env.Getenv("TF_PLUGIN_CACHE_DIR"); dir != "" {
 		config.PluginCacheDir = dir
 	}
+	config.environmentTokens(env.Environ)
 	return config, append(diags, config.checkCacheDir()...)
 }
 

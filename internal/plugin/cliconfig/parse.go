@@ -32,7 +32,9 @@ func (c *Config) merge(src []byte, name string) (diags tfdiags.Diagnostics) {
 		return invalid(name, "it does not hold settings")
 	}
 	var settings struct {
-		PluginCacheDir string `hcl:"plugin_cache_dir"`
+		PluginCacheDir string                    `hcl:"plugin_cache_dir"`
+		Hosts          map[string]hostSettings   `hcl:"host"`
+		Credentials    map[string]map[string]any `hcl:"credentials"`
 	}
 	if err := hcl.DecodeObject(&settings, root); err != nil {
 		return invalid(name, err.Error())
@@ -40,6 +42,7 @@ func (c *Config) merge(src []byte, name string) (diags tfdiags.Diagnostics) {
 	if settings.PluginCacheDir != "" {
 		c.PluginCacheDir = os.ExpandEnv(settings.PluginCacheDir)
 	}
+	diags = append(c.mergeHosts(settings.Hosts, name), c.mergeCredentials(settings.Credentials, name)...)
 	for _, item := range root.Items {
 		if keyOf(item) == "provider_installation" {
 			diags = append(diags, c.mergeInstallation(item, name)...)
