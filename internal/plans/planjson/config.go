@@ -14,6 +14,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/provisioners"
 )
 
 // configuration describes the configuration without evaluating it.
@@ -52,16 +53,22 @@ type configVariable struct {
 }
 
 type configResource struct {
-	Address           string         `json:"address"`
-	Mode              string         `json:"mode"`
-	Type              string         `json:"type"`
-	Name              string         `json:"name"`
-	ProviderConfigKey string         `json:"provider_config_key"`
-	Expressions       map[string]any `json:"expressions,omitempty"`
-	SchemaVersion     int64          `json:"schema_version"`
-	CountExpression   *expression    `json:"count_expression,omitempty"`
-	ForEachExpression *expression    `json:"for_each_expression,omitempty"`
-	DependsOn         []string       `json:"depends_on,omitempty"`
+	Address           string              `json:"address"`
+	Mode              string              `json:"mode"`
+	Type              string              `json:"type"`
+	Name              string              `json:"name"`
+	ProviderConfigKey string              `json:"provider_config_key"`
+	Provisioners      []configProvisioner `json:"provisioners,omitempty"`
+	Expressions       map[string]any      `json:"expressions,omitempty"`
+	SchemaVersion     int64               `json:"schema_version"`
+	CountExpression   *expression         `json:"count_expression,omitempty"`
+	ForEachExpression *expression         `json:"for_each_expression,omitempty"`
+	DependsOn         []string            `json:"depends_on,omitempty"`
+}
+
+type configProvisioner struct {
+	Type        string         `json:"type"`
+	Expressions map[string]any `json:"expressions,omitempty"`
 }
 
 type configCall struct {
@@ -150,6 +157,14 @@ func (e *encoder) configResource(config *configs.Config, r *configs.Resource) (c
 		Expressions: expressions(r.Config, schema.Block), DependsOn: subjects(r.DependsOn),
 	}
 	out.CountExpression, out.ForEachExpression = repetition(r.Count, r.ForEach)
+	known := provisioners.Builtin()
+	for _, p := range r.Provisioners {
+		doc := configProvisioner{Type: p.Type}
+		if runs := known[p.Type]; runs != nil {
+			doc.Expressions = expressions(p.Config, runs.Schema())
+		}
+		out.Provisioners = append(out.Provisioners, doc)
+	}
 	return out, nil
 }
 

@@ -1,0 +1,14 @@
+check "c" {
+  data "terraform_remote_state" "x" {
+    backend  = "local"
+    for_each = {}
+    lifecycle {}
+  }
+  data "terraform_remote_state" "y" {
+    backend = "local"
+  }
+  assert {
+    condition     = data.terraform_remote_state.x.backend == "local"
+    error_message = "x"
+  }
+}
