@@ -92,10 +92,15 @@ func appliedVariables(config *configs.Config, plan *plans.Plan, given map[string
 				fmt.Sprintf("The ephemeral variable %q was set when the plan was made. A plan does not keep such values, so set the variable again for the apply.", name))...)
 		}
 	}
-	for name, val := range given {
-		if v := config.Module.Variables[name]; v != nil && v.Ephemeral {
-			out[name] = val
+	for _, name := range sortedNames(given) {
+		if v := config.Module.Variables[name]; v == nil || !v.Ephemeral {
+			continue
 		}
+		if _, planned := plan.Variables[name]; !planned {
+			diags = append(diags, tfdiags.New(tfdiags.Error, "Ephemeral variable was not set during planning",
+				fmt.Sprintf("The ephemeral variable %q is set for the apply, but the plan was made without it. Leave it out, or plan again with it.", name))...)
+		}
+		out[name] = given[name]
 	}
 	return out, diags
 }

@@ -124,6 +124,9 @@ func (s *session) saved(path string) (*plans.Plan, bool) {
 	if s.app.stream != nil {
 		s.app.stream.PlannedChanges(saved.Plan)
 	}
+	if s.app.show(s.checkGiven(saved.Plan)) {
+		return nil, false
+	}
 	return saved.Plan, true
 }
 
