@@ -28,6 +28,7 @@ func newBuiltin() *builtin {
 		Provider:      &providers.Block{},
 		ResourceTypes: providers.SchemaMap{"terraform_data": {Block: data}},
 		DataSources:   providers.SchemaMap{remoteStateType: remoteStateSchema()}, Ephemerals: providers.SchemaMap{},
+		Functions: builtinFunctionSchemas(),
 	}}
 }
 
@@ -150,10 +151,6 @@ func (b *builtin) RenewEphemeral(context.Context, providers.RenewEphemeralReques
 
 func (b *builtin) CloseEphemeral(context.Context, providers.CloseEphemeralRequest) tfdiags.Diagnostics {
 	return b.unsupported("ephemeral resources")
-}
-
-func (b *builtin) CallFunction(_ context.Context, name string, _ []cty.Value) (cty.Value, error) {
-	return cty.DynamicVal, fmt.Errorf("the built-in provider has no function %q", name)
 }
 
 func (b *builtin) Stop(context.Context) error { return nil }
