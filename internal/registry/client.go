@@ -232,3 +232,19 @@ func (c *Client) Download(ctx context.Context, rawURL string, w io.Writer, limit
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
+
+// Trusted reads a small document with the credentials for its host.
+func (c *Client) Trusted(ctx context.Context, u *url.URL) ([]byte, error) {
+	out, err := c.get(ctx, u, func(req *http.Request) error {
+		host, err := svchost.ForComparison(u.Host)
+		if err != nil {
+			return nil //nolint:nilerr // no credentials can be for what is no host's name
+		}
+		credentials, err := c.disco.CredentialsForHost(host)
+		if err == nil && credentials != nil {
+			credentials.PrepareRequest(req)
+		}
+		return err
+	})
+	return out.body, err
+}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"strings"
 	"time"
@@ -116,6 +117,7 @@ func (a *app) commands() map[string]func() *command {
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string) int {
+	log.SetOutput(io.Discard) // libraries that find services and fetch modules chat there
 	a := &app{stdout: os.Stdout, stderr: os.Stderr, stdin: os.Stdin, sources: map[string][]byte{}}
 	a.terminal = term.IsTerminal(int(os.Stdout.Fd()))
 	a.color = a.terminal && os.Getenv("NO_COLOR") == ""

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -126,4 +129,48 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: sed s/OLD/NEW/ FILE")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.ReplaceAll(ts.ReadFile(args[1]), parts[1], parts[2])), 0o600))
+}
+
+// registryProvider PATH VERSION [PLATFORM...]: the registry has packages of a provider,
+// for this machine and for others. The program in them does nothing.
+func registryProvider(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: regprovider PATH VERSION [PLATFORM...]")
+	}
+	_, name, _ := strings.Cut(args[0], "/")
+	for _, platform := range append(args[2:], runtime.GOOS+"_"+runtime.GOARCH) {
+		program := fmt.Sprintf("#!/bin/sh\necho %s %s\n", args[1], platform)
+		archive, err := registrytest.Zip(map[string][]byte{"terraform-provider-" + name + "_v" + args[1]: []byte(program), "LICENSE": []byte("free\n")})
+		ts.Check(err)
+		ts.Check(theRegistry(ts).AddProvider(args[0], args[1], platform, archive))
+	}
+}
+
+// spoil PATH-PART: somebody changes what the registry serves, where the path has this part.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: spoil PATH-PART")
+	}
+	if theRegistry(ts).Spoil(args[0]) == 0 {
+		ts.Fatalf("nothing is served at %s", args[0])
+	}
+}
+
+// registryForget: what was asked so far counts no more.
+func registryForget(ts *testscript.TestScript, neg bool, _ []string) { theRegistry(ts).Asked() }
+
+// registryAsked PATH-PART: somebody has asked for a path with this part since.
+func registryAsked(ts *testscript.TestScript, neg bool, args []string) {
+	asked := slices.ContainsFunc(theRegistry(ts).Asked(), func(path string) bool { return strings.Contains(path, args[0]) })
+	if asked == neg {
+		ts.Fatalf("asked for %s: %t", args[0], asked)
+	}
+}
+
+// registryReplace PATH VERSION: the mirror has another package in the place of one.
+func registryReplace(ts *testscript.TestScript, neg bool, args []string) {
+	_, name, _ := strings.Cut(args[0], "/")
+	archive, err := registrytest.Zip(map[string][]byte{"terraform-provider-" + name + "_v" + args[1]: []byte("#!/bin/sh\necho evil\n")})
+	ts.Check(err)
+	ts.Check(theRegistry(ts).AddProvider(args[0], args[1], runtime.GOOS+"_"+runtime.GOARCH, archive))
 }

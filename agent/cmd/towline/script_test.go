@@ -39,13 +39,19 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"registry":  startRegistry,
 	"regmodule": registryModule,
 	"regtoken":  registryToken,
-	"served":    served,
-	"expand":    expand,
-	"mistake":   mistaken,
-	"sed":       edit,
-	"stream":    streamBoth,
-	"waitfor":   waitFor,
-	"lockstate": lockState,
+
+	"regprovider": registryProvider,
+	"spoil":       spoil,
+	"regforget":   registryForget,
+	"regasked":    registryAsked,
+	"regreplace":  registryReplace,
+	"served":      served,
+	"expand":      expand,
+	"mistake":     mistaken,
+	"sed":         edit,
+	"stream":      streamBoth,
+	"waitfor":     waitFor,
+	"lockstate":   lockState,
 }
 
 // script is what such a command works with.

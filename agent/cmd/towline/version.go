@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"runtime"
 
 	"github.com/towline/terraform-provider-towline/agent"
+	"github.com/towline/terraform-provider-towline/internal/plugin/lockfile"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -17,18 +17,30 @@ func (a *app) versionCommand() *command {
 		synopsis: "Print the version", usage: "[options]", flags: flags,
 		run: func(context.Context, []string) int {
 			if *asJSON {
-				out, err := json.MarshalIndent(map[string]string{
-					"towline_version": agent.Version, "terraform_version": states.TerraformVersion, "platform": runtime.GOOS + "_" + runtime.GOARCH,
-				}, "", "  ")
-				if err != nil {
+				if err := a.versionJSON(); err != nil {
 					a.fail("Failed to print version", err)
 					return exitFailed
 				}
-				a.printf("%s\n", out)
 				return exitOK
 			}
 			a.printf("Towline v%s\non %s_%s\nreproduces Terraform v%s\n", agent.Version, runtime.GOOS, runtime.GOARCH, states.TerraformVersion)
 			return exitOK
 		},
 	}
+}
+
+// versionJSON prints the version and those of the locked providers.
+func (a *app) versionJSON() error {
+	locks, diags := lockfile.Read(lockfile.Name)
+	if diags.HasErrors() {
+		return diags.Err()
+	}
+	selections := map[string]string{}
+	for addr, lock := range locks {
+		selections[addr.String()] = lock.Version.String()
+	}
+	return a.printJSON(map[string]any{
+		"towline_version": agent.Version, "terraform_version": states.TerraformVersion, "platform": runtime.GOOS + "_" + runtime.GOARCH,
+		"provider_selections": selections, "terraform_outdated": false,
+	})
 }

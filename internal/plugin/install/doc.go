@@ -3,9 +3,9 @@
 // says which program serves a provider.
 //
 // It is not for running programs (package plugin does that) nor for providers
-// that are part of the engine. Registries and network mirrors are known to it,
-// but cannot be asked yet.
+// that are part of the engine. It trusts nobody who answers: packages are checked
+// against signatures, the mirror's checksums and the lock file.
 //
-// Start with [Open]. It may import addrs, tfdiags and, of package plugin,
+// Start with [Open]. It may import addrs, bounds, registry, tfdiags and, of package plugin,
 // cliconfig, lockfile and version.
 package install

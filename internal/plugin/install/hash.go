@@ -78,3 +78,12 @@ func matches(locked []string, hashes ...string) bool {
 	}
 	return slices.ContainsFunc(hashes, func(hash string) bool { return slices.Contains(locked, hash) })
 }
+
+// hashPacked returns the h1 hash that a packed package has once it is unpacked.
+func hashPacked(path string) (string, error) {
+	hash, err := dirhash.HashZip(path, dirhash.Hash1)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the provider package: %w", err)
+	}
+	return hash, nil
+}

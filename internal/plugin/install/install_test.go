@@ -192,8 +192,8 @@ func TestUnavailable(t *testing.T) {
 		"no such provider":     {`filesystem_mirror { path = "MIRROR" }`, "towline/none", "", "no versions of it were found for " + platform},
 		"mirror is missing":    {`filesystem_mirror { path = "MIRROR/none" }`, "towline/a", "", "cannot read the mirror"},
 		"excluded":             {`filesystem_mirror { path = "MIRROR" exclude = ["towline/*"] }`, "towline/a", "", "no place"},
-		"registry":             {`direct {}`, "towline/a", "", "direct installation from a registry is not available"},
-		"network mirror":       {`network_mirror { url = "https://m.example.com/" }`, "towline/a", "", "the network mirror https://m.example.com/ is not available"},
+		"registry":             {`direct {}`, "towline/a", "", "direct installation from a registry is not asked here"},
+		"network mirror":       {`network_mirror { url = "https://m.example.com/" }`, "towline/a", "", "the network mirror https://m.example.com/ is not asked here"},
 		"registry besides":     {`filesystem_mirror { path = "MIRROR" } direct {}`, "towline/a", "> 2.0.0", "direct installation"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestImpliedPlaces(t *testing.T) {
 			_, diags := w.open(t).Install(t.Context(), install.Requirements{mustAddr(t, "towline/a"): nil}, install.Options{})
 			mustPass(t, diags)
 			_, diags = w.open(t).Install(t.Context(), install.Requirements{mustAddr(t, "towline/other"): nil}, install.Options{})
-			mustFail(t, diags, "Failed to query available provider packages", "direct installation from a registry is not available")
+			mustFail(t, diags, "Failed to query available provider packages", "direct installation from a registry is not asked here")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/lockfile"
 	"github.com/towline/terraform-provider-towline/internal/plugin/version"
+	"github.com/towline/terraform-provider-towline/internal/registry"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -35,8 +36,21 @@ type Installation struct {
 	verified map[string]Executable // by package folder and hash set
 }
 
+// Settings change where providers come from.
+type Settings struct {
+	// Offline leaves out every place that is asked over the network.
+	Offline bool
+	// Mirrors are folders that are asked before every other place.
+	Mirrors []string
+}
+
 // Open prepares the use of providers in the working directory dir. Nothing is installed yet.
 func Open(dir string, env cliconfig.Environment) (*Installation, tfdiags.Diagnostics) {
+	return Settings{}.Open(dir, env)
+}
+
+// Open is [Open] with other settings.
+func (s Settings) Open(dir string, env cliconfig.Environment) (*Installation, tfdiags.Diagnostics) {
 	config, diags := cliconfig.Load(env)
 	reattach, moreDiags := parseReattach(env.Getenv(ReattachVariable))
 	diags = append(diags, moreDiags...)
@@ -51,19 +65,25 @@ func Open(dir string, env cliconfig.Environment) (*Installation, tfdiags.Diagnos
 		dir: dir, dataDir: dataDir, cacheDir: config.PluginCacheDir,
 		dev: config.DevOverrides, reattach: reattach, verified: make(map[string]Executable),
 	}
+	for _, dir := range s.Mirrors {
+		i.places = append(i.places, place{mirror(dir), everything})
+	}
+	client := registry.New(registry.Options{Services: config.Services, Tokens: config.Tokens})
 	if config.Explicit {
 		for _, method := range config.Methods {
-			i.places = append(i.places, place{sourceFor(method), method.Handles})
+			i.places = append(i.places, place{s.sourceFor(method, client), method.Handles})
 		}
 	} else {
-		i.places = impliedPlaces(dir, env)
+		i.places = append(i.places, s.impliedPlaces(dir, env, client)...)
 	}
 	return i, diags
 }
 
+func everything(addrs.Provider) bool { return true }
+
 // impliedPlaces are where providers come from unless the user says otherwise:
 // the folders for local plugins that exist, and the registry for what is in none of them.
-func impliedPlaces(dir string, env cliconfig.Environment) places {
+func (s Settings) impliedPlaces(dir string, env cliconfig.Environment, client *registry.Client) places {
 	dirs := []string{filepath.Join(dir, "terraform.d", "plugins")}
 	if env.Home != "" {
 		dirs = append(dirs, filepath.Join(env.Home, ".terraform.d", "plugins"))
@@ -82,14 +102,13 @@ func impliedPlaces(dir string, env cliconfig.Environment) places {
 		}
 	}
 	var out places
-	everything := func(addrs.Provider) bool { return true }
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			out = append(out, place{mirror(dir), everything})
 		}
 	}
 	local := slices.Clone(out)
-	return append(out, place{sourceFor(cliconfig.Method{Kind: cliconfig.Direct}), func(addr addrs.Provider) bool {
+	return append(out, place{s.sourceFor(cliconfig.Method{Kind: cliconfig.Direct}, client), func(addr addrs.Provider) bool {
 		return !slices.ContainsFunc(local, func(p place) bool {
 			found, err := p.versions(context.Background(), addr)
 			return err == nil && len(found) > 0

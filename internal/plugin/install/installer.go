@@ -138,12 +138,12 @@ func (i *Installation) installOne(ctx context.Context, addr addrs.Provider, cons
 	if locked.Version != chosen.version {
 		locked = lockfile.Lock{}
 	}
-	hash, err := i.deploy(ctx, addr, chosen, locked.Hashes)
+	hashes, err := i.deploy(ctx, addr, chosen, locked.Hashes)
 	if err != nil {
 		return Installed{}, lockfile.Lock{}, installFailed(addr, chosen.version, err)
 	}
 	// Hashes that were locked for the same version stay: they may be those of other platforms.
-	hashes := append(slices.Clone(locked.Hashes), hash)
+	hashes = append(slices.Clone(locked.Hashes), hashes...)
 	return out, lockfile.Lock{Version: chosen.version, Constraints: constraints, Hashes: hashes}, nil
 }
 
@@ -195,13 +195,34 @@ func (i *Installation) choose(ctx context.Context, addr addrs.Provider, constrai
 }
 
 // deploy puts a package where the working directory expects it, after checking
-// it against what is locked, and returns its h1 hash.
-func (i *Installation) deploy(ctx context.Context, addr addrs.Provider, chosen offer, locked []string) (string, error) {
-	found, err := chosen.from.fetch(ctx, addr, chosen.version)
-	if err != nil {
-		return "", err
-	}
+// it against what is locked, and returns the hashes to lock: that of the package and
+// those that came with it.
+func (i *Installation) deploy(ctx context.Context, addr addrs.Provider, chosen offer, locked []string) ([]string, error) {
 	target := packageDir(i.providersDir(), addr, chosen.version)
+	if hash, ok := i.cached(addr, chosen.version, locked); ok {
+		return []string{hash}, link(packageDir(i.cacheDir, addr, chosen.version), target)
+	}
+	found, err := chosen.from.fetch(ctx, addr, chosen.version, here)
+	if err != nil {
+		return nil, err
+	}
+	defer found.discard()
+	hash, err := i.place(found, packageDir(i.cacheDir, addr, chosen.version), target, locked)
+	return append(found.hashes, hash), err
+}
+
+// cached tells whether the shared cache has a package that is locked.
+func (i *Installation) cached(addr addrs.Provider, v version.Version, locked []string) (string, bool) {
+	if i.cacheDir == "" || len(locked) == 0 {
+		return "", false // nothing says that it is the right one
+	}
+	hash, err := hashDir(packageDir(i.cacheDir, addr, v))
+	return hash, err == nil && matches(locked, hash)
+}
+
+// place puts a package into the working directory, through the cache if there is one,
+// and returns its h1 hash.
+func (i *Installation) place(found location, cached, target string, locked []string) (string, error) {
 	if !found.packed {
 		hash, err := hashDir(found.path)
 		if err != nil {
@@ -215,7 +236,6 @@ func (i *Installation) deploy(ctx context.Context, addr addrs.Provider, chosen o
 	if i.cacheDir == "" {
 		return unpackChecked(found.path, target, locked)
 	}
-	cached := packageDir(i.cacheDir, addr, chosen.version)
 	hash, err := unpackChecked(found.path, cached, locked)
 	if err != nil {
 		return "", err

@@ -7,24 +7,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/version"
+	"github.com/towline/terraform-provider-towline/internal/registry"
 )
 
-// platform is how packages name what they run on.
-var platform = runtime.GOOS + "_" + runtime.GOARCH
+// platform is how packages name what they run on here.
+var platform = here.String()
 
 // source is a place that offers packages.
 type source interface {
 	// versions lists what the place offers for this platform.
 	versions(ctx context.Context, addr addrs.Provider) ([]version.Version, error)
-	// fetch returns a package as files of this machine.
-	fetch(ctx context.Context, addr addrs.Provider, v version.Version) (location, error)
+	// fetch returns a package for a platform as files of this machine.
+	fetch(ctx context.Context, addr addrs.Provider, v version.Version, on registry.Platform) (location, error)
 	fmt.Stringer
 }
 
@@ -32,14 +32,31 @@ type source interface {
 type location struct {
 	path   string
 	packed bool
+	// temporary tells that the archive was downloaded and goes after its installation.
+	temporary bool
+	// hashes are those of the same version's packages, for other platforms too, for
+	// which somebody vouched with a signature.
+	hashes []string
+}
+
+// discard removes an archive that was downloaded.
+func (l location) discard() {
+	if l.temporary {
+		_ = os.Remove(l.path) // what is left over lies among temporary files
+	}
 }
 
 // sourceFor returns the place that a method of the CLI configuration names.
-func sourceFor(m cliconfig.Method) source {
-	if m.Kind == cliconfig.FilesystemMirror {
+func (s Settings) sourceFor(m cliconfig.Method, client *registry.Client) source {
+	switch {
+	case m.Kind == cliconfig.FilesystemMirror:
 		return mirror(m.Location)
+	case s.Offline:
+		return unavailable(m)
+	case m.Kind == cliconfig.NetworkMirror:
+		return networkMirror{client, m.Location}
 	}
-	return unavailable(m)
+	return direct{client}
 }
 
 // mirror is a folder with packages, packed or not:
@@ -56,7 +73,7 @@ func (m mirror) dir(addr addrs.Provider) string {
 }
 
 func (m mirror) versions(_ context.Context, addr addrs.Provider) ([]version.Version, error) {
-	packages, err := m.packages(addr)
+	packages, err := m.packages(addr, here)
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +84,21 @@ func (m mirror) versions(_ context.Context, addr addrs.Provider) ([]version.Vers
 	return out, nil
 }
 
-func (m mirror) fetch(_ context.Context, addr addrs.Provider, v version.Version) (location, error) {
-	packages, err := m.packages(addr)
+func (m mirror) fetch(_ context.Context, addr addrs.Provider, v version.Version, on registry.Platform) (location, error) {
+	packages, err := m.packages(addr, on)
 	if err != nil {
 		return location{}, err
 	}
 	found, ok := packages[v]
 	if !ok {
-		return location{}, fmt.Errorf("%s has no version %s for %s", m, v, platform)
+		return location{}, fmt.Errorf("%s has no version %s for %s", m, v, on)
 	}
 	return found, nil
 }
 
-// packages lists the packages for this platform. Where a version is there both
+// packages lists the packages for a platform. Where a version is there both
 // packed and unpacked, the unpacked one counts.
-func (m mirror) packages(addr addrs.Provider) (map[version.Version]location, error) {
+func (m mirror) packages(addr addrs.Provider, on registry.Platform) (map[version.Version]location, error) {
 	if _, err := os.Stat(string(m)); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", m, err)
 	}
@@ -95,7 +112,7 @@ func (m mirror) packages(addr addrs.Provider) (map[version.Version]location, err
 	out := make(map[version.Version]location)
 	for _, entry := range entries {
 		path := filepath.Join(m.dir(addr), entry.Name())
-		if v, ok := packedVersion(addr, entry.Name()); ok {
+		if v, ok := packedVersion(addr, entry.Name(), on); ok {
 			if _, exists := out[v]; !exists {
 				out[v] = location{path: path, packed: true}
 			}
@@ -105,7 +122,7 @@ func (m mirror) packages(addr addrs.Provider) (map[version.Version]location, err
 		if err != nil {
 			continue // something else may lie there
 		}
-		unpacked := filepath.Join(path, platform)
+		unpacked := filepath.Join(path, on.String())
 		if info, err := os.Stat(unpacked); err == nil && info.IsDir() {
 			out[v] = location{path: unpacked}
 		}
@@ -115,9 +132,9 @@ func (m mirror) packages(addr addrs.Provider) (map[version.Version]location, err
 
 // packedVersion reads the version out of an archive's name, if it is for this
 // provider and platform.
-func packedVersion(addr addrs.Provider, name string) (version.Version, bool) {
+func packedVersion(addr addrs.Provider, name string, on registry.Platform) (version.Version, bool) {
 	rest, isProvider := strings.CutPrefix(strings.ToLower(name), "terraform-provider-"+addr.Type+"_")
-	rest, isPlatform := strings.CutSuffix(rest, "_"+platform+".zip")
+	rest, isPlatform := strings.CutSuffix(rest, "_"+on.String()+".zip")
 	if !isProvider || !isPlatform {
 		return version.Version{}, false
 	}
@@ -125,7 +142,7 @@ func packedVersion(addr addrs.Provider, name string) (version.Version, bool) {
 	return v, err == nil
 }
 
-// unavailable is a place that cannot be asked yet.
+// unavailable is a place that must not be asked.
 type unavailable cliconfig.Method
 
 func (u unavailable) String() string {
@@ -135,13 +152,13 @@ func (u unavailable) String() string {
 	return "the network mirror " + u.Location
 }
 
-var errUnavailable = errors.New("is not available; put the package into a filesystem mirror, for instance by `terraform providers mirror`")
+var errUnavailable = errors.New("is not asked here; publish the package with the revision, or put it into a filesystem mirror, for instance by \"towline providers mirror\"")
 
 func (u unavailable) versions(context.Context, addrs.Provider) ([]version.Version, error) {
 	return nil, fmt.Errorf("%s %w", u, errUnavailable)
 }
 
-func (u unavailable) fetch(context.Context, addrs.Provider, version.Version) (location, error) {
+func (u unavailable) fetch(context.Context, addrs.Provider, version.Version, registry.Platform) (location, error) {
 	return location{}, fmt.Errorf("%s %w", u, errUnavailable)
 }
 
@@ -160,7 +177,7 @@ type offer struct {
 	from    source
 }
 
-// offers lists the versions of a provider. A place that cannot be asked yet
+// offers lists the versions of a provider. A place that must not be asked
 // matters only if no other one offers anything that is allowed; its error is
 // then returned along with the offers.
 func (p places) offers(ctx context.Context, addr addrs.Provider) ([]offer, error) {

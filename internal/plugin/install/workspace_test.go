@@ -101,7 +101,7 @@ func newWorkspace(t *testing.T, mirror string) *workspace {
 
 func (w *workspace) open(t *testing.T) *install.Installation {
 	t.Helper()
-	i, diags := install.Open(w.dir, cliconfig.Environment{Home: w.dir, Getenv: func(name string) string { return w.vars[name] }})
+	i, diags := install.Settings{Offline: true}.Open(w.dir, cliconfig.Environment{Home: w.dir, Getenv: func(name string) string { return w.vars[name] }})
 	mustPass(t, diags)
 	return i
 }

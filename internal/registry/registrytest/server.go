@@ -31,6 +31,10 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 )
 
+// MirroredHost is the host whose providers the network mirror at /mirror/ has: those
+// of this registry.
+const MirroredHost = "providers.example.net"
+
 // Server is a running registry.
 type Server struct {
 	// Host is what addresses of modules and providers begin with, URL what is below it.
@@ -153,17 +157,22 @@ func answer(w http.ResponseWriter, value any) {
 func (s *Server) Put(path string, content []byte, header http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if content == nil {
-		content = []byte{}
-	}
-	s.files[path], s.headers[path] = content, header
+	s.files[path], s.headers[path] = append([]byte{}, content...), header
 }
 
-// Get returns what is served at a path.
-func (s *Server) Get(path string) []byte {
+// Spoil changes the last byte of everything whose path has a part, and says of how
+// many. Once more changes it back.
+func (s *Server) Spoil(part string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.files[path]
+	n := 0
+	for path, content := range s.files {
+		if strings.Contains(path, part) && len(content) > 0 {
+			content[len(content)-1] ^= 1
+			n++
+		}
+	}
+	return n
 }
 
 // AddModule adds a version of a module NAMESPACE/NAME/SYSTEM with its files. Its
@@ -198,15 +207,41 @@ func (s *Server) moduleVersions(w http.ResponseWriter, path string) {
 }
 
 // AddProvider adds a package of a provider NAMESPACE/TYPE for one platform: to the
-// registry, and to the network mirror at /mirror/.
+// registry, and to the network mirror at /mirror/. The signed checksums of a version
+// list its packages for all platforms.
 func (s *Server) AddProvider(path, version, platform string, archive []byte) error {
 	_, typeName, _ := strings.Cut(path, "/")
 	name := fmt.Sprintf("terraform-provider-%s_%s_%s.zip", typeName, version, platform)
-	sums := fmt.Sprintf("%s  %s\n", hexSum(archive), name)
-	var signature, public bytes.Buffer
-	if err := openpgp.DetachSign(&signature, s.key, strings.NewReader(sums), nil); err != nil {
+	base := "/packages/" + path + "/" + version + "/"
+	s.mu.Lock()
+	sums := append(slices.Clone(s.files[base+"SHA256SUMS"]), fmt.Sprintf("%s  %s\n", hexSum(archive), name)...)
+	s.mu.Unlock()
+	var signature bytes.Buffer
+	if err := openpgp.DetachSign(&signature, s.key, bytes.NewReader(sums), nil); err != nil {
 		return fmt.Errorf("sign checksums: %w", err)
 	}
+	public, err := s.publicKey()
+	if err != nil {
+		return err
+	}
+	s.Put(base+name, archive, nil)
+	s.Put(base+"SHA256SUMS", sums, nil)
+	s.Put(base+"SHA256SUMS.sig", signature.Bytes(), nil)
+	system, arch, _ := strings.Cut(platform, "_")
+	document, err := json.Marshal(map[string]any{
+		"protocols": []string{"5.0", "6.0"}, "os": system, "arch": arch, "filename": name, "download_url": base + name, "shasum": hexSum(archive),
+		"shasums_url": base + "SHA256SUMS", "shasums_signature_url": base + "SHA256SUMS.sig",
+		"signing_keys": map[string]any{"gpg_public_keys": []any{map[string]any{"key_id": s.key.PrimaryKey.KeyIdString(), "ascii_armor": public}}},
+	})
+	if err != nil {
+		return err
+	}
+	s.Put("/v1/providers/"+path+"/"+version+"/download/"+system+"/"+arch, document, nil)
+	return s.addToMirror(path, version, platform, name, archive)
+}
+
+func (s *Server) publicKey() (string, error) {
+	var public bytes.Buffer
 	armored, err := armor.Encode(&public, openpgp.PublicKeyType, nil)
 	if err == nil {
 		err = s.key.Serialize(armored)
@@ -215,23 +250,9 @@ func (s *Server) AddProvider(path, version, platform string, archive []byte) err
 		err = armored.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("encode signing key: %w", err)
+		return "", fmt.Errorf("encode signing key: %w", err)
 	}
-	base := "/packages/" + path + "/" + version + "/" + platform + "/"
-	s.Put(base+name, archive, nil)
-	s.Put(base+"SHA256SUMS", []byte(sums), nil)
-	s.Put(base+"SHA256SUMS.sig", signature.Bytes(), nil)
-	system, arch, _ := strings.Cut(platform, "_")
-	document, err := json.Marshal(map[string]any{
-		"protocols": []string{"5.0", "6.0"}, "os": system, "arch": arch, "filename": name, "download_url": base + name, "shasum": hexSum(archive),
-		"shasums_url": base + "SHA256SUMS", "shasums_signature_url": base + "SHA256SUMS.sig",
-		"signing_keys": map[string]any{"gpg_public_keys": []any{map[string]any{"key_id": s.key.PrimaryKey.KeyIdString(), "ascii_armor": public.String()}}},
-	})
-	if err != nil {
-		return err
-	}
-	s.Put("/v1/providers/"+path+"/"+version+"/download/"+system+"/"+arch, document, nil)
-	return s.addToMirror(path, version, platform, name, archive)
+	return public.String(), nil
 }
 
 func (s *Server) addToMirror(path, version, platform, name string, archive []byte) error {
@@ -251,7 +272,7 @@ func (s *Server) addToMirror(path, version, platform, name string, archive []byt
 		archives[p] = map[string]any{"url": fmt.Sprintf("terraform-provider-%s_%s_%s.zip", typeName, version, p), "hashes": []string{"zh:" + hexSum(archive)}}
 	}
 	s.mu.Unlock()
-	base := "/mirror/" + s.Host + "/" + path + "/"
+	base := "/mirror/" + MirroredHost + "/" + path + "/"
 	for at, document := range map[string]any{"index.json": map[string]any{"versions": versions}, version + ".json": map[string]any{"archives": archives}} {
 		encoded, err := json.Marshal(document)
 		if err != nil {
