@@ -88,6 +88,8 @@ func (a *app) commands() map[string]func() *command {
 
 		"state replace-provider": a.stateReplaceProviderCommand,
 		"providers schema":       a.providersSchemaCommand,
+		"providers lock":         a.providersLockCommand,
+		"providers mirror":       a.providersMirrorCommand,
 		"workspace":              a.group("workspace", "Keep several states for one configuration"),
 		"workspace list":         a.workspaceListCommand,
 		"workspace show":         a.workspaceShowCommand,

@@ -58,7 +58,7 @@ func (a *app) applyVerb(verb string) *command {
 			if !ok {
 				return exitFailed
 			}
-			return s.apply(ctx, plan)
+			return s.apply(ctx, plan, mode == plans.DestroyMode)
 		},
 	}
 }
@@ -138,8 +138,10 @@ func imported(plan *plans.Plan) string {
 	return ""
 }
 
-// apply applies a plan that a person has approved and keeps the state.
-func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
+// apply applies a plan that a person has approved and keeps the state. What it
+// says in the end depends on whether destroying was asked for now: a saved plan is
+// applied, whatever it does.
+func (s *session) apply(ctx context.Context, plan *plans.Plan, destroying bool) int {
 	counter := &counting{Hook: s.app.hook()}
 	s.engine.SetHook(counter)
 	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
@@ -154,9 +156,9 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan) int {
 	}
 	if s.app.stream != nil {
 		n := plans.Counts{Import: plan.Count().Import, Add: int(counter.added.Load()), Change: int(counter.changed.Load()), Destroy: int(counter.destroyed.Load())}
-		s.app.stream.Done(n, plan.Mode == plans.DestroyMode)
+		s.app.stream.Done(n, destroying)
 	}
-	if plan.Mode == plans.DestroyMode {
+	if destroying {
 		s.app.printf("\n%s\n", s.app.paint("\x1b[1;32m", fmt.Sprintf("Destroy complete! Resources: %d destroyed.", counter.destroyed.Load())))
 		return exitOK
 	}

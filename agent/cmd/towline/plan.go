@@ -154,6 +154,10 @@ func (s *session) plan(ctx context.Context, mode plans.Mode) (*plans.Plan, bool)
 // planned makes a plan and shows it, but not its problems.
 func (s *session) planned(ctx context.Context, mode plans.Mode) (*plans.Plan, tfdiags.Diagnostics) {
 	opts, diags := s.in.planOptions(s.variables)
+	if mode == plans.RefreshOnlyMode && opts.SkipRefresh {
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Incompatible refresh options",
+			"-refresh-only only reads the real objects and -refresh=false forbids it, so there is nothing to do. Give one of the two.")...)
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}

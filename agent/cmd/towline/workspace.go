@@ -149,15 +149,26 @@ func (f *inputFlags) planOptions(variables map[string]cty.Value) (engine.PlanOpt
 	var diags tfdiags.Diagnostics
 	for _, text := range f.targets {
 		target, moreDiags := addrs.ParseTarget(text)
-		diags = append(diags, moreDiags...)
+		diags = append(diags, renamed(moreDiags, "Invalid target", text)...)
 		opts.Targets = append(opts.Targets, target)
 	}
 	for _, text := range f.replace {
 		addr, moreDiags := addrs.ParseResourceInstance(text)
-		diags = append(diags, moreDiags...)
+		if !moreDiags.HasErrors() && addr.Resource.Mode != addrs.Managed {
+			moreDiags = tfdiags.New(tfdiags.Error, "Invalid address", "Only objects that are managed can be replaced; what a data source reads cannot.")
+		}
+		diags = append(diags, renamed(moreDiags, "Invalid force-replace address", text)...)
 		opts.ForceReplace = append(opts.ForceReplace, addr)
 	}
 	return opts, diags
+}
+
+// renamed gives problems of one option a summary that names what was given.
+func renamed(diags tfdiags.Diagnostics, summary, given string) tfdiags.Diagnostics {
+	for i := range diags {
+		diags[i].Summary = fmt.Sprintf("%s %q", summary, given)
+	}
+	return diags
 }
 
 // apply takes the flags that change how the program speaks.
