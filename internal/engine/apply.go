@@ -322,13 +322,12 @@ func (a *applier) recordOutputs(failed bool) {
 			continue
 		}
 		plain, _ := val.UnmarkDeep()
-		switch {
-		case !plain.IsWhollyKnown():
-		case plain.IsNull():
+		if plain.IsKnown() && plain.IsNull() {
 			delete(a.state.Outputs, name)
-		default:
-			a.state.Outputs[name] = &states.Output{Value: plain, Sensitive: o.output.Sensitive}
+			continue
 		}
+		// What is still unknown belongs to objects that this apply left out.
+		a.state.Outputs[name] = &states.Output{Value: cty.UnknownAsNull(plain), Sensitive: o.output.Sensitive}
 	}
 }
 

@@ -15,6 +15,9 @@ func (p *planner) outputChanges() []*plans.OutputChange {
 	for _, name := range sortedNames(p.walk.prog.root.outputs) {
 		o := p.walk.prog.root.outputs[name]
 		seen[name] = true
+		if p.opts.Mode == plans.DestroyMode && p.prior.Outputs[name] == nil {
+			continue
+		}
 		change := &plans.OutputChange{Name: name, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.DynamicPseudoType), Sensitive: o.output.Sensitive}
 		if recorded := p.prior.Outputs[name]; recorded != nil {
 			change.Before = recorded.Value

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-cty-funcs/collection"
 	"github.com/hashicorp/go-cty-funcs/crypto"
 	"github.com/hashicorp/go-cty-funcs/encoding"
 	"github.com/hashicorp/go-cty-funcs/filesystem"
@@ -57,7 +56,7 @@ func Functions(opts FunctionOptions) map[string]function.Function {
 		"cidrnetmask":     cidrNetmaskFunc,
 		"cidrsubnet":      cidrSubnetFunc,
 		"cidrsubnets":     cidrSubnetsFunc,
-		"coalesce":        collection.CoalesceFunc,
+		"coalesce":        coalesceFunc,
 		"coalescelist":    stdlib.CoalesceListFunc,
 		"compact":         stdlib.CompactFunc,
 		"concat":          stdlib.ConcatFunc,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/go-cty-funcs/collection"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
@@ -324,5 +325,17 @@ var transposeFunc = function.New(&function.Spec{
 			out[key] = cty.ListVal(list)
 		}
 		return cty.MapVal(out), nil
+	},
+})
+
+// coalesceFunc is coalesce that knows of an unknown result that it is not null.
+var coalesceFunc = function.New(&function.Spec{
+	VarParam: collection.CoalesceFunc.VarParam(),
+	Type: func(args []cty.Value) (cty.Type, error) {
+		return collection.CoalesceFunc.ReturnTypeForValues(args)
+	},
+	RefineResult: func(b *cty.RefinementBuilder) *cty.RefinementBuilder { return b.NotNull() },
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		return collection.CoalesceFunc.Call(args)
 	},
 })

@@ -49,7 +49,8 @@ type Ref struct {
 	// Key and Literal say which instance of a resource or module is meant.
 	Key     KeyKind
 	Literal addrs.InstanceKey
-	Range   hcl.Range
+	// Range is where the object is named, without Path.
+	Range hcl.Range
 	// Path is what follows the object: attributes and indices that the expression spells out.
 	Path hcl.Traversal
 }
@@ -93,6 +94,7 @@ func traversalRefs(traversals []hcl.Traversal, keys indexKeys) ([]Ref, tfdiags.D
 		if key, ok := keys[rangeID(traversal.SourceRange())]; ok && ref.Key == KeyWhole && len(ref.Path) == 0 {
 			ref.Key, ref.Literal = key.kind, key.literal
 		}
+		ref.Range = hcl.RangeBetween(traversal[0].SourceRange(), traversal[len(traversal)-len(ref.Path)-1].SourceRange())
 		refs = append(refs, ref)
 	}
 	return refs, diags
