@@ -31,7 +31,7 @@ func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgrad
 // what ApplyResourceChange gave out beside the object.
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	answer, err := commit(ctx, "read", req.CurrentState)
-	resp := &tfprotov6.ReadResourceResponse{NewState: answer, Private: req.Private, Diagnostics: diagnosed("read", req.CurrentState)}
+	resp := &tfprotov6.ReadResourceResponse{NewState: answer, NewIdentity: identity(), Private: req.Private, Diagnostics: diagnosed("read", req.CurrentState)}
 	switch fault := kind(req.CurrentState); {
 	case fault == "defer@read":
 		resp.Deferred = &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonAbsentPrereq}
@@ -71,8 +71,8 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	}
 	answer, err := commit(ctx, "plan", dv)
 	return &tfprotov6.PlanResourceChangeResponse{
-		PlannedState: answer, Diagnostics: diagnosed("plan", dv), RequiresReplace: replacements(kind(dv)),
-		UnsafeToUseLegacyTypeSystem: strings.HasPrefix(kind(dv), "legacy-"),
+		PlannedState: answer, PlannedIdentity: identity(), Diagnostics: diagnosed("plan", dv), RequiresReplace: replacements(kind(dv)),
+		UnsafeToUseLegacyTypeSystem: strings.HasPrefix(kind(dv), "legacy-"), //nolint:staticcheck // it is there to be misused
 	}, err
 }
 
@@ -124,8 +124,8 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	}
 	answer, err := commit(ctx, "apply", dv)
 	resp := &tfprotov6.ApplyResourceChangeResponse{
-		NewState: answer, Private: req.PlannedPrivate, Diagnostics: diagnosed("apply", dv),
-		UnsafeToUseLegacyTypeSystem: strings.HasPrefix(kind(dv), "legacy-"),
+		NewState: answer, NewIdentity: identity(), Private: req.PlannedPrivate, Diagnostics: diagnosed("apply", dv),
+		UnsafeToUseLegacyTypeSystem: strings.HasPrefix(kind(dv), "legacy-"), //nolint:staticcheck // it is there to be misused
 	}
 	if kind(dv) == "private@apply" {
 		resp.Private = []byte("kept")
@@ -189,6 +189,16 @@ func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourc
 	dv, err := encode(v)
 	resp.TargetState = dv
 	return resp, err
+}
+
+// identity is what newer clients want to know of an object; older ones look past it.
+func identity() *tfprotov6.ResourceIdentityData {
+	ty := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String}}
+	dv, err := tfprotov6.NewDynamicValue(ty, tftypes.NewValue(ty, map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i")}))
+	if err != nil {
+		return nil
+	}
+	return &tfprotov6.ResourceIdentityData{IdentityData: &dv}
 }
 
 // empty returns an object in which nothing is set.
