@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,6 +75,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	diags = append(diags, targetedWarning(plan)...)
 	release()
 	e.hook.Ended()
+	a.dropData()
 	a.recordOutputs(diags.HasErrors())
 	encoded, err := states.EncodeChecks(a.walk.checks.results(plan.Checks))
 	a.state.CheckResults = encoded
@@ -152,6 +154,7 @@ func (e *Engine) newApplier(prog *program, plan *plans.Plan, variables map[strin
 		}
 	}
 	a.walk = e.newWalk(prog, a, variables, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: plan.Created}))
+	a.walk.results = newFunctionResults(plan.Functions)
 	a.provisioning = a.walk.sched.AddClass(cmp.Or(e.opts.Parallelism, DefaultParallelism))
 	switch {
 	case plan.Mode == plans.DestroyMode:
@@ -299,6 +302,25 @@ func (a *applier) setDeposed(change *plans.Change, key string, obj *states.Objec
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.state.SetDeposed(change.Addr, key, change.Provider, obj)
+}
+
+// dropData drops what data sources answered, once what used it is destroyed.
+func (a *applier) dropData() {
+	if a.plan.Mode != plans.DestroyMode {
+		return
+	}
+	for _, r := range a.state.Resources() {
+		if r.Addr.Mode != addrs.Data {
+			continue
+		}
+		for key := range r.Instances {
+			addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
+			targeted := func(t addrs.Target) bool { return t.Contains(addr) }
+			if len(a.plan.Targets) == 0 || slices.ContainsFunc(a.plan.Targets, targeted) {
+				a.state.SetObject(addr, r.Provider, nil)
+			}
+		}
+	}
 }
 
 // recordOutputs puts root outputs into the state. Outputs that could not be

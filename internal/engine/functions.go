@@ -138,7 +138,11 @@ func (w *walk) providerFunction(fn callable) function.Function {
 			if diags.HasErrors() {
 				return cty.DynamicVal, diags.Err()
 			}
-			return client.CallFunction(ctx, fn.name, args)
+			result, err := client.CallFunction(ctx, fn.name, args)
+			if err == nil {
+				err = w.results.check(fn, args, result)
+			}
+			return result, err
 		},
 	}
 	for _, p := range fn.schema.Parameters {

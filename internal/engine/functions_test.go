@@ -98,6 +98,26 @@ func TestProviderFunctionsInModules(t *testing.T) {
 	}
 }
 
+// TestImpureProviderFunctionsAsTerraform calls a function that gives something else each time.
+func TestImpureProviderFunctionsAsTerraform(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]string{
+		"twice in a plan":    "locals {\n  a = provider::fault::shout(\"time\")\n  b = provider::fault::shout(\"time\")\n}\noutput \"o\" {\n  value = local.a == local.b\n}\n",
+		"once in each phase": "resource \"terraform_data\" \"a\" {\n  input = provider::fault::shout(\"time\")\n}\n",
+		"in nothing kept":    "locals {\n  a = provider::fault::shout(\"time\")\n}\noutput \"o\" {\n  value = 1\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := oracletest.NewFault(t)
+			b.Write(map[string]string{"main.tf": oracletest.RequiredProviders + config})
+			got, _ := b.ApplyProblems(engine.PlanOptions{})
+			if diff := cmp.Diff(b.Problems("apply", "-input=false", "-auto-approve"), got); diff != "" {
+				t.Errorf("problems differ (-terraform +towline):\n%s", diff)
+			}
+		})
+	}
+}
+
 // outputChange is the change of the output o in a plan's document.
 func outputChange(t *testing.T, document string) any {
 	t.Helper()

@@ -118,9 +118,16 @@ func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {
 	return &plans.Plan{Mode: opts.Mode, Created: e.opts.Now(), Previous: prior, Prior: prior, Errored: true, Refused: true}
 }
 
-// checkVariables refuses values for variables that are not declared.
+// checkVariables refuses values for variables that are not declared, and missing
+// ones for those that need one.
 func checkVariables(config *configs.Config, given map[string]cty.Value) tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
+	for _, name := range sortedNames(config.Module.Variables) {
+		if v := config.Module.Variables[name]; v.Required() && given[name] == cty.NilVal {
+			diags = append(diags, tfdiags.At(v.Range, "No value for required variable",
+				fmt.Sprintf("The root module input variable %q is not set, and has no default value. Use a -var or -var-file option, a .tfvars file or the environment variable TF_VAR_%s.", name, name))...)
+		}
+	}
 	for _, name := range sortedNames(given) {
 		if config.Module.Variables[name] == nil {
 			diags = append(diags, tfdiags.New(tfdiags.Error, "Value for undeclared variable",
@@ -399,6 +406,7 @@ func (p *planner) result() *plans.Plan {
 	}
 	plan.Outputs = p.outputChanges()
 	plan.Checks = p.walk.checks.results(nil)
+	plan.Functions = p.walk.results.kept()
 	return plan
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -50,6 +51,8 @@ type walk struct {
 	// moduleFunctions are functions together with those of providers, for modules
 	// that call any. They do not change while the walk runs.
 	moduleFunctions map[*moduleProgram]map[string]function.Function
+	// results tells whether functions of providers give what they gave before.
+	results *functionResults
 	// ctx is that of the run, for calls in the middle of an evaluation.
 	ctx       context.Context //nolint:containedctx // functions of the language library are called without one
 	workspace string
@@ -153,7 +156,7 @@ func (e *Engine) newWalk(prog *program, op operation, variables map[string]cty.V
 	w := &walk{
 		engine: e, prog: prog, op: op, variables: variables, functions: functions, workspace: cmp.Or(e.opts.Workspace, "default"),
 		sched:     dag.New(runtime.GOMAXPROCS(0)),
-		providers: map[*object]*providerRun{}, checks: newCheckLog(prog),
+		providers: map[*object]*providerRun{}, checks: newCheckLog(prog), results: newFunctionResults(plans.FunctionResults{}),
 	}
 	for _, m := range prog.callers {
 		w.addFunctions(m, m.functions)

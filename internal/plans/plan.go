@@ -143,6 +143,13 @@ type RelevantAttribute struct {
 	Path cty.Path
 }
 
+// FunctionResults are calls of providers' functions and their results, of both of
+// which only keyed digests are kept.
+type FunctionResults struct {
+	Key     []byte
+	Results map[string]string // by call
+}
+
 // Plan is what an operation would do. It is immutable once made.
 type Plan struct {
 	Mode      Mode
@@ -160,6 +167,9 @@ type Plan struct {
 	// Relevant are the attributes that contributed to the changes: drift elsewhere
 	// explains nothing in the plan. Filled only if there is drift.
 	Relevant []RelevantAttribute
+	// Functions tells what functions of providers gave, so that an apply notices
+	// one that gives something else.
+	Functions FunctionResults
 	// Previous is the state as recorded; Prior is the same after reading the real objects.
 	Previous, Prior *states.State
 	Targets         []addrs.Target

@@ -64,6 +64,8 @@ type file struct {
 	ForceReplace []string            `json:"force_replace,omitempty"`
 	Relevant     []relevant          `json:"relevant,omitempty"`
 	Checks       json.RawMessage     `json:"checks,omitempty"`
+	FunctionKey  []byte              `json:"function_key,omitempty"`
+	Functions    map[string]string   `json:"functions,omitempty"`
 }
 
 type relevant struct {
@@ -183,6 +185,7 @@ func encode(saved Saved) ([]byte, error) {
 	checks, err := states.EncodeChecks(p.Checks)
 	e.fail(err)
 	out.Checks = checks
+	out.FunctionKey, out.Functions = p.Functions.Key, p.Functions.Results
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -225,6 +228,7 @@ func decode(data []byte) (Saved, error) {
 	checks, err := states.DecodeChecks(in.Checks)
 	d.fail(err)
 	p.Checks = checks
+	p.Functions = plans.FunctionResults{Key: in.FunctionKey, Results: in.Functions}
 	return Saved{Plan: p, ConfigDigest: in.ConfigDigest, Lineage: in.Lineage, Serial: in.Serial}, d.err
 }
 

@@ -14,7 +14,9 @@ func TestEphemeralAsTerraform(t *testing.T) {
 	t.Parallel()
 	const variables = "variable \"e\" {\n  ephemeral = true\n  default   = \"x\"\n}\nvariable \"r\" {\n  ephemeral = true\n}\nvariable \"s\" {\n  sensitive = true\n  default   = \"hush\"\n}\n"
 	const token = "ephemeral \"fault_token\" \"t\" {\n  name = \"a\"\n}\n"
-	object := func(body string) string { return "resource \"fault_object\" \"o\" {\n  name = \"n\"\n  " + body + "\n}\n" }
+	object := func(body string) string {
+		return "resource \"fault_object\" \"o\" {\n  name = \"n\"\n  " + body + "\n}\n"
+	}
 	thing := func(body string) string { return "resource \"v5_thing\" \"o\" {\n  name = \"n\"\n  " + body + "\n}\n" }
 	given := engine.PlanOptions{Variables: map[string]cty.Value{"r": cty.StringVal("given")}}
 	args := []string{"-var=r=given"}

@@ -144,7 +144,11 @@ func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 		if r.Values, err = marshal(c.After); err != nil {
 			return values{}, fmt.Errorf("%s: %w", c.Addr, err)
 		}
-		r.SensitiveValues = sensitiveShadow(lang.MarkPaths(c.After, c.AfterSensitive))
+		sensitive := c.AfterSensitive
+		if c.Action.IsReplace() && c.Reason != plans.ReplaceBecauseTainted { // terraform forgets the schema's here
+			sensitive = c.AfterConfigSensitive
+		}
+		r.SensitiveValues = sensitiveShadow(lang.MarkPaths(c.After, sensitive))
 		t.add(c.Addr.Module, r)
 	}
 	out := values{Outputs: map[string]outputValue{}, RootModule: t.sorted(true)}
@@ -155,7 +159,11 @@ func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 		doc := outputValue{Sensitive: o.Sensitive}
 		if o.After.IsWhollyKnown() {
 			var err error
-			if doc, err = output(o.After, o.Sensitive); err != nil {
+			after := o.After
+			if after.IsNull() {
+				after = cty.NullVal(cty.DynamicPseudoType) // a plan keeps no type of a null
+			}
+			if doc, err = output(after, o.Sensitive); err != nil {
 				return values{}, fmt.Errorf("output %s: %w", o.Name, err)
 			}
 		}
