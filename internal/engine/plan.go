@@ -124,8 +124,7 @@ func checkVariables(config *configs.Config, given map[string]cty.Value) tfdiags.
 	var diags tfdiags.Diagnostics
 	for _, name := range sortedNames(config.Module.Variables) {
 		if v := config.Module.Variables[name]; v.Required() && given[name] == cty.NilVal {
-			diags = append(diags, tfdiags.At(v.Range, "No value for required variable",
-				fmt.Sprintf("The root module input variable %q is not set, and has no default value. Use a -var or -var-file option, a .tfvars file or the environment variable TF_VAR_%s.", name, name))...)
+			diags = append(diags, missingVariable(v)...)
 		}
 	}
 	for _, name := range sortedNames(given) {

@@ -37,7 +37,7 @@ func (mi *moduleInst) evalVariable(o *object) tfdiags.Diagnostics {
 	}
 	mi.slots[o.local].value = val
 	mi.stays(o)
-	return append(diags, mi.validateVariable(o)...)
+	return append(diags, mi.validateVariable(o, at)...)
 }
 
 // variableInput returns the value given for a variable, NilVal if none is, and where it stands.
@@ -59,10 +59,14 @@ func (mi *moduleInst) variableInput(o *object) (cty.Value, hcl.Range, tfdiags.Di
 		return cty.DynamicVal, o.variable.Range, nil
 	}
 	if o.variable.Required() {
-		return cty.NilVal, o.variable.Range, tfdiags.At(o.variable.Range, "No value for required variable",
-			fmt.Sprintf("The root module input variable %q is not set, and has no default value. Use a -var or -var-file option, a .tfvars file or the environment variable TF_VAR_%s.", o.name, o.name))
+		return cty.NilVal, o.variable.Range, missingVariable(o.variable)
 	}
 	return cty.NilVal, o.variable.Range, nil
+}
+
+func missingVariable(v *configs.Variable) tfdiags.Diagnostics {
+	return tfdiags.At(v.Range, "No value for required variable",
+		fmt.Sprintf("The root module input variable %q is not set, and has no default value. Use a -var or -var-file option, a .tfvars file or the environment variable TF_VAR_%s.", v.Name, v.Name))
 }
 
 // plannedVariables is what a plan keeps of the variables that it was made with.
@@ -125,8 +129,9 @@ func conformVariable(v *configs.Variable, val cty.Value, at hcl.Range) (cty.Valu
 	return converted, nil
 }
 
-// validateVariable checks a variable's validation rules.
-func (mi *moduleInst) validateVariable(o *object) tfdiags.Diagnostics {
+// validateVariable checks a variable's validation rules. What does not hold is told
+// where the value comes from.
+func (mi *moduleInst) validateVariable(o *object, at hcl.Range) tfdiags.Diagnostics {
 	if len(o.variable.Validations) == 0 {
 		return nil
 	}
@@ -134,7 +139,13 @@ func (mi *moduleInst) validateVariable(o *object) tfdiags.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	return mi.evalRules(checked{object: o}, o.variable.Validations, invalidVariable, hclCtx)
+	diags = append(diags, mi.evalRules(checked{object: o}, o.variable.Validations, invalidVariable, hclCtx)...)
+	for i := range diags {
+		if diags[i].Summary == invalidVariable {
+			diags[i].Subject = &at
+		}
+	}
+	return diags
 }
 
 // checked is the instance that conditions belong to.
@@ -200,7 +211,11 @@ func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext)
 	if result.True() {
 		return outcome{status: states.CheckPass}, diags
 	}
-	return outcome{states.CheckFail, message}, append(diags, tfdiags.Diagnostic{
+	kept := message
+	if message == hiddenMessage {
+		kept = ""
+	}
+	return outcome{states.CheckFail, kept}, append(diags, tfdiags.Diagnostic{
 		Severity: tfdiags.Error, Summary: summary, Detail: message,
 		Subject: rule.Condition.Range().Ptr(), Expression: rule.Condition, EvalContext: hclCtx,
 	})
@@ -208,6 +223,9 @@ func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext)
 
 // invalidVariable is the summary of a validation rule that does not hold.
 const invalidVariable = "Invalid value for variable"
+
+// hiddenMessage stands for an error message that holds a secret. It is not kept.
+const hiddenMessage = "The condition does not hold. Its error message is not shown, because it holds a sensitive value."
 
 // ruleMessage evaluates a rule's error message. One that holds a secret is not
 // shown, which is told apart, so that it is noticed before the rule fails.
@@ -223,11 +241,10 @@ func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext, ofVariable bo
 	const advice = "so it is not shown. Leave out the references to them, or use %s() on what is no secret."
 	switch at := rule.ErrorMessage.Range(); {
 	case lang.ContainsSensitive(val):
-		hidden := "The condition does not hold. Its error message is not shown, because it holds a sensitive value."
 		if ofVariable {
-			return hidden, nil
+			return hiddenMessage, nil
 		}
-		return hidden, tfdiags.At(at, "Error message refers to sensitive values",
+		return hiddenMessage, tfdiags.At(at, "Error message refers to sensitive values",
 			"The error message of this condition refers to sensitive values, "+fmt.Sprintf(advice, "nonsensitive")).Warnings()
 	case lang.ContainsEphemeral(val):
 		diags := tfdiags.At(at, "Error message refers to ephemeral values",

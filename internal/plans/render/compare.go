@@ -23,6 +23,9 @@ type change struct {
 	before, after cty.Value
 	// replace are the paths below this value that force replacement.
 	replace []cty.Path
+	// gone tells that the object as a whole is no more, although some of its values
+	// count as unchanged.
+	gone bool
 }
 
 // absent tells whether there is no value.
@@ -152,7 +155,7 @@ func join(current, element plans.Action) plans.Action {
 func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	before, after := isSensitive(c.before), isSensitive(c.after)
 	if before || after {
-		inner := plain(change{orAbsent(emptyAsNull(unmarkAll(c.before))), orAbsent(emptyAsNull(unmarkAll(c.after))), c.replace})
+		inner := plain(change{before: orAbsent(emptyAsNull(unmarkAll(c.before))), after: orAbsent(emptyAsNull(unmarkAll(c.after))), replace: c.replace, gone: c.gone})
 		action := inner.action
 		if action == plans.NoOp && before != after && !(absent(c.before) && absent(c.after)) {
 			action = plans.Update
@@ -185,7 +188,7 @@ func compareBlock(b *providers.Block, c change) diff {
 		return d
 	}
 	out := block{attrs: map[string]diff{}, groups: map[string]blockGroup{}}
-	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs)
+	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs, ofOldSDK(b))
 	for name, nested := range b.BlockTypes {
 		child := change{before: getAttr(c.before, name), after: getAttr(c.after, name), replace: c.attrPaths(name)}
 		group, action, present := compareGroup(nested, child)
@@ -201,33 +204,38 @@ func compareBlock(b *providers.Block, c change) diff {
 }
 
 // compareAttributes compares a block's attributes into attrs, those that are null
-// before and after left out. Write-only ones come last: they have no values, so
-// they show what happens to the rest.
-func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff) plans.Action {
-	var writeOnly []string
+// before and after left out. Write-only ones have no values, so they show what
+// happens to the block as a whole: they come and go with it, and never change.
+func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff, oldSDK bool) plans.Action {
+	whole := current
+	if c.gone {
+		whole = plans.Delete
+	}
 	for name, attr := range attributes {
 		if attr.WriteOnly {
-			writeOnly = append(writeOnly, name)
+			attrs[name] = diff{whole, false, writeOnlyValue{}}
 			continue
 		}
 		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
-		d := compareAttribute(attr, child)
+		seen := child
+		if oldSDK {
+			seen.before, seen.after = orAbsent(emptyAsNull(child.before)), orAbsent(emptyAsNull(child.after))
+		}
+		d := compareAttribute(attr, seen)
 		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {
 			continue
 		}
 		attrs[name] = d
 		current = join(current, d.action)
 	}
-	for _, name := range writeOnly {
-		forced := change{replace: c.attrPaths(name)}.forced()
-		action := current
-		if forced && action == plans.NoOp {
-			action = plans.Update
-		}
-		attrs[name] = diff{action, forced, writeOnlyValue{}}
-		current = join(current, action)
-	}
 	return current
+}
+
+// ofOldSDK tells whether a resource type is made with the older SDK, which gives
+// every one an id that could be configured.
+func ofOldSDK(b *providers.Block) bool {
+	id := b.Attributes["id"]
+	return id != nil && id.Optional && id.Computed
 }
 
 // emptyAsNull takes an empty text for null: providers of the older SDK cannot
@@ -275,7 +283,7 @@ func compareNested(o *providers.Object, nesting providers.NestingMode, c change)
 		return diff{action, c.forced(), mapping{elems: elems, nested: true}}
 	default:
 		attrs := map[string]diff{}
-		action := compareAttributes(o.Attributes, c, c.presence(), attrs)
+		action := compareAttributes(o.Attributes, c, c.presence(), attrs, false)
 		return diff{action, c.forced(), object{attrs: attrs, nested: true}}
 	}
 }
