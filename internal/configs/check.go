@@ -15,7 +15,7 @@ var checkSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 
 func decodeCheck(block *hcl.Block) (*Check, tfdiags.Diagnostics) {
 	c := &Check{Name: block.Labels[0], Range: block.DefRange}
-	diags := checkName(c.Name, block.LabelRanges[0])
+	diags := checkName("check block", c.Name, block.LabelRanges[0])
 	content, hclDiags := block.Body.Content(checkSchema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 	for _, inner := range content.Blocks {

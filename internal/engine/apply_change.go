@@ -27,7 +27,7 @@ func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Cha
 		ev.override(inst.object.schema.Block, change.Overrides, change.Before)
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			unfinished, diags := a.change(ctx, inst, run, change, ev)
-			if a.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range)) {
+			if a.walk.report(locate(diags, inst.name, inst.object.resource.Config)) {
 				return dag.Failed()
 			}
 			if unfinished == nil {
@@ -77,7 +77,11 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 		prior = decoded.Value
 	}
 	if obj != nil && change.Before.RawEquals(change.After) { // only what is sensitive changes
-		return nil, a.remark(inst, change, obj, ev)
+		event := ApplyEvent{Addr: inst.addr, Verb: "update", ID: objectID(prior)}
+		a.engine.hook.Applying(event)
+		diags := a.remark(inst, change, obj, ev)
+		a.engine.hook.Applied(event, 0, diags.HasErrors())
+		return nil, diags
 	}
 	planner := changePlanner{inst: inst, client: run.clientFor(a.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
 	config, private := ev.config, []byte(nil)

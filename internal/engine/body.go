@@ -35,8 +35,8 @@ func hasDynamic(body hcl.Body) bool {
 }
 
 // locate gives a provider's problems the source range of the attribute they
-// name, or else that of the whole block.
-func locate(diags tfdiags.Diagnostics, addr string, body hcl.Body, whole hcl.Range) tfdiags.Diagnostics {
+// name, or else the place in the block where something would have to be added.
+func locate(diags tfdiags.Diagnostics, addr string, body hcl.Body) tfdiags.Diagnostics {
 	if len(diags) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func locate(diags tfdiags.Diagnostics, addr string, body hcl.Body, whole hcl.Ran
 			out[i].Subject = attributeRange(native, out[i].Attribute)
 		}
 	}
-	return out.WithSubject(whole)
+	return out.WithSubject(body.MissingItemRange())
 }
 
 // attributeRange follows a path into a body as far as it goes.

@@ -85,7 +85,7 @@ func (w *walk) openEphemeral(ctx context.Context, inst *instance, run *providerR
 			inst.value = markObject(o.schema, resp.Result, ev.sensitive).Mark(lang.Ephemeral)
 		}
 	}
-	return locate(diags, inst.name, o.resource.Config, o.resource.Range)
+	return locate(diags, inst.name, o.resource.Config)
 }
 
 // invalidEphemeral checks that an ephemeral object is what its configuration asks for.
@@ -137,7 +137,7 @@ func (w *walk) renew(ctx context.Context, obj *ephemeralObject, at time.Time) {
 		if ctx.Err() != nil {
 			return // it is being closed
 		}
-		if w.report(locate(resp.Diagnostics, obj.inst.name, decl.Config, decl.Range)) {
+		if w.report(locate(resp.Diagnostics, obj.inst.name, decl.Config)) {
 			return
 		}
 		obj.private, at = resp.Private, resp.RenewAt
@@ -163,7 +163,7 @@ func (w *walk) closeEphemeral(ctx context.Context, inst *instance) {
 	done := w.announce(inst, "close")
 	diags := obj.client.CloseEphemeral(ctx, providers.CloseEphemeralRequest{TypeName: decl.Addr.Type, Private: obj.private})
 	done(diags)
-	w.report(locate(diags, inst.name, decl.Config, decl.Range))
+	w.report(locate(diags, inst.name, decl.Config))
 }
 
 // closeEphemerals closes what is still open at the end of a walk: what providers

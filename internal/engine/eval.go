@@ -341,7 +341,7 @@ func (mi *moduleInst) evalOutput(o *object) tfdiags.Diagnostics {
 	val, moreDiags := mi.eval(o.output.Expr, o.refs, evalOptions{})
 	diags = append(diags, moreDiags...)
 	if mi.parent == nil && !o.output.Sensitive && lang.ContainsSensitive(val) && !diags.HasErrors() {
-		diags = append(diags, tfdiags.At(o.output.Expr.Range(), "Output refers to sensitive values",
+		diags = append(diags, tfdiags.At(o.output.Range, "Output refers to sensitive values",
 			"To keep secrets from being shown by accident, a root module output that holds sensitive values must say sensitive = true. Add that, or use nonsensitive() if the value is no secret.")...)
 	}
 	if moreDiags = checkEphemeralOutput(o, val, moreDiags); moreDiags.HasErrors() {

@@ -200,7 +200,7 @@ func (p *planner) adopt(ctx context.Context, inst *instance, run *providerRun, e
 func (p *planner) importStep(inst *instance, run *providerRun, ev evaluated, want *wantedImport) *dag.Step {
 	return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 		diags := p.adopt(ctx, inst, run, ev, want)
-		failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range))
+		failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config))
 		return nil, !failed && !p.walk.report(inst.postconditions())
 	}}
 }

@@ -88,7 +88,7 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 		}
 		return &dag.Step{Class: run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
 			diags := p.planManaged(ctx, inst, run, read, ev)
-			failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config, inst.object.resource.Range))
+			failed := p.walk.report(locate(diags, inst.name, inst.object.resource.Config))
 			return nil, !failed && !p.walk.report(inst.postconditions())
 		}}, true
 	}}

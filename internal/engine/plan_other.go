@@ -155,12 +155,12 @@ func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, e
 			obj, moreDiags := w.acceptData(inst, ev, resp.State)
 			if moreDiags == nil {
 				w.engine.hook.ReadDone(inst.addr, objectID(resp.State), time.Since(began))
-				return obj, locate(diags, inst.name, o.resource.Config, o.resource.Range)
+				return obj, locate(diags, inst.name, o.resource.Config)
 			}
 			diags = append(diags, moreDiags...)
 		}
 	}
-	return nil, locate(diags, inst.name, o.resource.Config, o.resource.Range)
+	return nil, locate(diags, inst.name, o.resource.Config)
 }
 
 // acceptData checks a data source's answer and makes its record.

@@ -27,8 +27,9 @@ type providerPool struct {
 }
 
 type configuredProvider struct {
-	client providers.Interface
-	config cty.Value
+	client   providers.Interface
+	provider addrs.Provider
+	config   cty.Value
 }
 
 // schema returns a provider's schema, from a process that is then kept for use.
@@ -99,9 +100,23 @@ func (p *providerPool) get(ctx context.Context, addr addrs.ProviderConfig, confi
 		return nil, diags
 	}
 	p.mu.Lock()
-	p.configured[key] = &configuredProvider{client: client, config: config}
+	p.configured[key] = &configuredProvider{client: client, provider: addr.Provider, config: config}
 	p.mu.Unlock()
 	return client, diags
+}
+
+// running lends a provider for validation, which minds no configuration: one that
+// runs already, if any does.
+func (p *providerPool) running(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
+	p.mu.Lock()
+	for _, c := range p.configured {
+		if c.provider == provider {
+			p.mu.Unlock()
+			return c.client, nil
+		}
+	}
+	p.mu.Unlock()
+	return p.unconfigured(ctx, provider)
 }
 
 // unconfigured lends a provider for calls that need no configuration, such as validation.
@@ -200,7 +215,7 @@ func (w *walk) connect(ctx context.Context, run *providerRun, config cty.Value) 
 	addr := run.object.providerAddr
 	var diags tfdiags.Diagnostics
 	if w.validating() {
-		run.base, diags = w.engine.pool.unconfigured(ctx, addr.Provider)
+		run.base, diags = w.engine.pool.running(ctx, addr.Provider)
 		if !diags.HasErrors() && run.object.providerDecl != nil {
 			diags = append(diags, run.base.ValidateProviderConfig(ctx, config)...)
 		}

@@ -43,7 +43,7 @@ func (v *validator) instance(inst *instance) dag.Step {
 				check = run.client.ValidateEphemeralConfig
 			}
 			diags := check(ctx, o.resource.Addr.Type, ev.config)
-			return nil, !v.walk.report(locate(diags, o.addr.String(), o.resource.Config, o.resource.Range))
+			return nil, !v.walk.report(locate(diags, o.addr.String(), o.resource.Config))
 		}}, true
 	}}
 }

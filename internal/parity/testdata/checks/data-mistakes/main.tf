@@ -4,9 +4,6 @@ check "c" {
     for_each = {}
     lifecycle {}
   }
-  data "terraform_remote_state" "y" {
-    backend = "local"
-  }
   assert {
     condition     = data.terraform_remote_state.x.backend == "local"
     error_message = "x"

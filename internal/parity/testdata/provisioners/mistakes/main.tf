@@ -1,26 +1,16 @@
 resource "terraform_data" "a" {
+  input = 1
   provisioner "local-exec" {
-    command = "echo ${terraform_data.b.id}"
     when    = destroy
+    command = "echo ${terraform_data.b.id}"
+  }
+  provisioner "nope" {}
+  provisioner "local-exec" {
+    when       = sometimes
+    on_failure = maybe
   }
   provisioner "local-exec" {
-    command = "x"
-    when    = sometimes
-  }
-  provisioner "local-exec" {
-    command    = "x"
-    on_failure = shrug
-  }
-  connection {
-    host = var.nope
+    nope = 1
   }
 }
-resource "terraform_data" "b" {
-  provisioner "local-exec" {
-    command = "x"
-    connection {}
-    connection {}
-  }
-  connection {}
-  connection {}
-}
+resource "terraform_data" "b" {}
