@@ -9,6 +9,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/providers"
 )
 
 func TestConvergesAndStaysConverged(t *testing.T) {
@@ -291,6 +292,24 @@ resource "terraform_data" "after" { input = terraform_data.bad.id }
 		t.Error("the error is not reported")
 	}
 	b.wantActions(plan, "create terraform_data.ok")
+}
+
+// Looking for what is wrong with the configuration starts no further process.
+func TestFailedPlansStartNoOtherProvider(t *testing.T) {
+	t.Parallel()
+	starts := 0
+	b := newBench(t, source{"cloud": func() providers.Interface {
+		starts++
+		return ephemeralCloud()
+	}})
+	b.write(map[string]string{"main.tf": "terraform {\n  required_providers {\n    cloud = { source = \"towline/cloud\" }\n  }\n}\n" +
+		"variable \"x\" {\n  default = \"x\"\n}\nresource \"cloud_thing\" \"bad\" {\n  name = tonumber(var.x)\n}\nresource \"cloud_thing\" \"ok\" {}\n"})
+	if _, diags := b.plan(engine.PlanOptions{}); !diags.HasErrors() {
+		t.Error("the error is not reported")
+	}
+	if starts != 1 {
+		t.Errorf("%d processes were started, want 1", starts)
+	}
 }
 
 // What is wrong with the configuration itself is all that is told: nothing is planned.
