@@ -43,7 +43,7 @@ func iamPolicy(m machine, channel string) (string, error) {
 	own, lease, state := control.AgentPrefix(m.Environment, m.Agent), control.LeasePrefix(m.Environment), control.StatePrefix(m.Environment)
 	reads := []string{
 		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
-		own, lease, state, control.GrantsPrefix(m.Environment),
+		control.PackagesPrefix, own, lease, state, control.GrantsPrefix(m.Environment),
 	}
 	doc := policy{"2012-10-17", []statement{
 		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),

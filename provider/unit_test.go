@@ -311,7 +311,7 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	const own, lease, state = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/"
 	want := map[string][]string{
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
-			own + "*", lease + "*", state + "*", objects + "environments/prod/grants/*"},
+			objects + "packages/*", own + "*", lease + "*", state + "*", objects + "environments/prod/grants/*"},
 		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
 		"s3:DeleteObject":               {state + "*"},

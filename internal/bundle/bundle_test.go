@@ -297,7 +297,7 @@ func TestHostileArchives(t *testing.T) {
 		"same name in capitals":          {archiveOf(t, regular("a", 1), regular("A", 2)), ErrUnsafe},
 		"file where a folder is":         {archiveOf(t, regular("a/b", 1), regular("a", 1)), fs.ErrExist},
 		"state":                          {archiveOf(t, regular("terraform.tfstate", 1)), ErrUnsafe},
-		"installed modules":              {archiveOf(t, regular(".terraform/modules/modules.json", 1)), ErrUnsafe},
+		"installed providers":            {archiveOf(t, regular(".terraform/providers/p", 1)), ErrUnsafe},
 		"hooks of git":                   {archiveOf(t, regular("m/.GIT/hooks/post-checkout", 1)), ErrUnsafe},
 		"too many files":                 {archiveOf(t, regular("1", 1), regular("2", 1), regular("3", 1), regular("4", 1), regular("5", 1)), ErrLimit},
 		"large file":                     {archiveOf(t, regular("big", 1001)), ErrLimit},
@@ -409,5 +409,39 @@ func checkExtract(t *testing.T, archive []byte, limits Limits) {
 	})
 	if walkErr != nil || files > limits.Files || total > limits.TotalSize {
 		t.Errorf("%d files of %d bytes came out, %v, %v", files, total, walkErr, err)
+	}
+}
+
+// TestInstalledModulesTravel: what init installed is packed if it is named, without
+// what is hidden in it, and nothing else of the hidden folder is, nor is it unpacked.
+func TestInstalledModulesTravel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"main.tf": "", ".terraform/modules/modules.json": "{}", ".terraform/modules/a/main.tf": "", ".terraform/modules/a/.git/config": "",
+		".terraform/modules/a/terraform.tfstate": "", ".terraform/modules/ab/main.tf": "", ".terraform/providers/p": "", ".terraform/terraform.tfstate": "",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vendored := Vendored{Paths: []string{".terraform/modules/a", ".terraform/modules/modules.json"}, Files: map[string][]byte{".made.json": []byte("made")}}
+	archive, err := PackWith(dir, DefaultLimits, vendored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range archive.Files {
+		got = append(got, f.Path)
+	}
+	want := []string{".terraform/modules/a/main.tf", ".terraform/modules/modules.json", "main.tf", ".made.json"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, name := range []string{".terraform/providers/p", ".terraform/modules", ".terraform/modules/../x", ".terraform/modules/a/.git/config", "a/.terraform/modules/x"} {
+		if err := checkPath(name); !errors.Is(err, ErrUnsafe) {
+			t.Errorf("%s may travel", name)
+		}
 	}
 }

@@ -40,6 +40,10 @@ const (
 	maxDepth   = 50
 )
 
+// modulesDir is where installed modules travel. Nothing else of that hidden folder
+// does: what is installed there is chosen by the machine that uses it.
+const modulesDir = ".terraform/modules/"
+
 // checkPath tells whether a slash-separated path is relative, stays inside, means
 // the same on every system and is none that must never travel.
 func checkPath(name string) error {
@@ -53,7 +57,7 @@ func checkPath(name string) error {
 	case strings.Count(name, "/") >= maxDepth:
 		return fmt.Errorf("%w: %q has more than %d folders", ErrUnsafe, name, maxDepth)
 	}
-	for segment := range strings.SplitSeq(name, "/") {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(name, modulesDir), "/") {
 		if len(segment) > maxSegment {
 			return fmt.Errorf("%w: %q has a name of more than %d bytes", ErrUnsafe, name, maxSegment)
 		}

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -26,16 +29,51 @@ type Archive struct {
 	Files []File
 }
 
+// Vendored is what travels with a module although it is no file of the user's.
+type Vendored struct {
+	// Paths are files and folders that are packed although they lie in a hidden
+	// folder, such as installed modules. What is hidden inside of them stays.
+	Paths []string
+	// Files are contents that exist only in the archive, by their paths.
+	Files map[string][]byte
+}
+
+// keeps tells whether a path is vendored, and leads whether something below it is.
+func (v Vendored) keeps(name string) bool {
+	return slices.ContainsFunc(v.Paths, func(p string) bool {
+		rest, ok := strings.CutPrefix(name, p)
+		if !ok || (rest != "" && rest[0] != '/') {
+			return false
+		}
+		return !slices.ContainsFunc(strings.Split(rest, "/"), func(part string) bool { return strings.HasPrefix(part, ".") || forbidden(part) })
+	})
+}
+
+// beside tells whether a path lies in the same hidden folder as what is vendored.
+func (v Vendored) beside(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return v.leads(top)
+}
+
+func (v Vendored) leads(name string) bool {
+	return slices.ContainsFunc(v.Paths, func(p string) bool { return strings.HasPrefix(p, name+"/") })
+}
+
 // Pack packs the files below a folder. Equal files give equal bytes, as long as
 // the compression library stays the same. A link or device among the files is an
 // error: what it points to would not travel.
 func Pack(dir string, limits Limits) (Archive, error) {
+	return PackWith(dir, limits, Vendored{})
+}
+
+// PackWith is [Pack] with what is vendored.
+func PackWith(dir string, limits Limits, vendored Vendored) (Archive, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Archive{}, fmt.Errorf("pack %s: %w", dir, err)
 	}
 	defer root.Close()
-	p := packer{root: root, tally: tally{limits: limits}}
+	p := packer{root: root, tally: tally{limits: limits}, vendored: vendored}
 	if err := p.pack(); err != nil {
 		return Archive{}, fmt.Errorf("pack %s: %w", dir, err)
 	}
@@ -46,12 +84,13 @@ func Pack(dir string, limits Limits) (Archive, error) {
 }
 
 type packer struct {
-	root  *os.Root
-	rules []rule
-	tally tally
-	files []File
-	out   bytes.Buffer
-	tar   *tar.Writer
+	root     *os.Root
+	rules    []rule
+	tally    tally
+	vendored Vendored
+	files    []File
+	out      bytes.Buffer
+	tar      *tar.Writer
 }
 
 func (p *packer) pack() error {
@@ -69,6 +108,9 @@ func (p *packer) pack() error {
 	}
 	if len(p.files) == 0 {
 		return errors.New("it holds no files to pack")
+	}
+	if err := p.addMade(); err != nil {
+		return err
 	}
 	if err := p.tar.Close(); err != nil {
 		return err
@@ -93,7 +135,12 @@ func (p *packer) visit(name string, entry fs.DirEntry, err error) error {
 		return err
 	}
 	out := leaveOut(p.rules, name, entry.IsDir())
+	if p.vendored.beside(name) {
+		out = !p.vendored.keeps(name)
+	}
 	switch {
+	case out && entry.IsDir() && p.vendored.leads(name):
+		return nil
 	case out && entry.IsDir():
 		return fs.SkipDir
 	case out, entry.IsDir():
@@ -127,6 +174,25 @@ func (p *packer) add(name string) error {
 		return fmt.Errorf("%s changed while it was packed: %w", name, err)
 	}
 	p.files = append(p.files, File{Path: name, Size: info.Size()})
+	return nil
+}
+
+// addMade writes the files that exist only in the archive.
+func (p *packer) addMade() error {
+	for _, name := range slices.Sorted(maps.Keys(p.vendored.Files)) {
+		content := p.vendored.Files[name]
+		if err := p.tally.add(name, int64(len(content))); err != nil {
+			return err
+		}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: path.Clean(name), Size: int64(len(content)), Mode: 0o644, Format: tar.FormatPAX}
+		if err := p.tar.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := p.tar.Write(content); err != nil {
+			return err
+		}
+		p.files = append(p.files, File{Path: name, Size: header.Size})
+	}
 	return nil
 }
 

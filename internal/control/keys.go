@@ -19,7 +19,12 @@ func MetadataKey(file string) string { return "tuf/" + file }
 const (
 	MetadataPrefix = "tuf/"
 	TargetsPrefix  = "targets/"
+	PackagesPrefix = "packages/"
 )
+
+// PackagePartKey is the key of a part of a provider's package; sha256 is that of its
+// content, in hex.
+func PackagePartKey(sha256 string) string { return PackagesPrefix + sha256 }
 
 // ContentKey is the key under which a target's content lies; sha256 is in hex.
 func ContentKey(target, sha256 string) string {

@@ -187,8 +187,11 @@ func (w *World) environ() []string {
 }
 
 // Inside is the environment of programs on the agent's machine: they reach the
-// cloud, and have no key that signs.
-func (w *World) Inside() []string { return append(w.environ(), w.cloud.environ()...) }
+// cloud, and have no key that signs. No place for providers is there: the agent
+// has them from the store.
+func (w *World) Inside() []string {
+	return append(append(w.environ(), w.cloud.environ()...), "TF_CLI_CONFIG_FILE="+os.DevNull)
+}
 
 // operator is the environment of the people and pipelines outside the network:
 // they have the signing key, and no credential of the cloud.

@@ -33,7 +33,7 @@ func Destroy(ctx context.Context, store objstore.Store, force bool) error {
 // ownKeys lists the keys of the repository and its agents, and names one that
 // holds what cannot be declared again.
 func ownKeys(ctx context.Context, store objstore.Store) (keys []string, used string, err error) {
-	for _, prefix := range []string{control.MetadataPrefix, control.TargetsPrefix, "environments/"} {
+	for _, prefix := range []string{control.MetadataPrefix, control.TargetsPrefix, control.PackagesPrefix, "environments/"} {
 		for info, err := range store.List(ctx, prefix) {
 			if err != nil {
 				return nil, "", err

@@ -12,6 +12,7 @@ import (
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 	"github.com/towline/terraform-provider-towline/internal/plugin"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
@@ -85,7 +86,7 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	if err != nil {
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
-	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, config.DataDir), Environ: os.Environ(), Logger: log})
+	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, store, config.DataDir), Environ: os.Environ(), Logger: log})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
 }
 
@@ -103,15 +104,20 @@ func environmentWith(dataDir string) cliconfig.Environment {
 	return env
 }
 
-// agentProviders installs a revision's providers as its lock file says, from the
-// mirrors that the machine's CLI configuration names.
-func agentProviders(ctx context.Context, log *slog.Logger, dataDir string) agent.Providers {
+// agentProviders installs a revision's providers as its lock file says: from the
+// packages that were published with it, or from folders that the machine's CLI
+// configuration names. No registry and no mirror is asked over the network.
+func agentProviders(ctx context.Context, log *slog.Logger, store objstore.Store, dataDir string) agent.Providers {
 	return func(dir string, wanted agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
-		installation, diags := install.Open(dir, environmentWith(dataDir))
+		mirror, err := packageCache{store, filepath.Join(dataDir, "packages")}.mirror(ctx, dir)
+		if err != nil {
+			return nil, nil, tfdiags.FromError("Failed to fetch provider packages", err)
+		}
+		installation, diags := install.Settings{Offline: true, Mirrors: mirror}.Open(dir, environmentWith(dataDir))
 		if diags.HasErrors() {
 			return nil, nil, diags
 		}
-		_, err := os.Stat(installation.LockFile())
+		_, err = os.Stat(installation.LockFile())
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, append(diags, tfdiags.FromError("Failed to read lock file", err)...)
 		}

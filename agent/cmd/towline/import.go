@@ -98,7 +98,7 @@ func (a *app) answer(ctx context.Context, path string, addr addrs.ResourceInstan
 	if err != nil {
 		return err
 	}
-	stopped, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, config.DataDir), Logger: log})
+	stopped, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, store, config.DataDir), Logger: log})
 	if err != nil {
 		return err
 	}

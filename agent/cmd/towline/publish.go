@@ -24,6 +24,9 @@ type publisher struct {
 	signers *signers
 	channel string
 	note    repository.Note
+	// packages tells whether providers' packages are published, for platforms.
+	packages  bool
+	platforms platformFlag
 }
 
 func (a *app) publishCommand() *command {
@@ -32,12 +35,18 @@ func (a *app) publishCommand() *command {
 	flags.StringVar(&p.channel, "channel", "", "`NAME` of the channel")
 	flags.StringVar(&p.note.Message, "message", "", "what to say about the revision; it is signed with it")
 	flags.StringVar(&p.note.Source, "source", "", "where the content comes from, such as a commit")
+	flags.BoolVar(&p.packages, "packages", true, "publish the packages of the locked providers, so that agents need no other source")
+	p.platforms.register(flags)
 	a.jsonFlag(flags)
 	return &command{
 		synopsis: "Publish a configuration as a channel's revision", usage: "-channel NAME [options] [DIR]", flags: flags,
 		long: `Checks the configuration in DIR (default: the current directory), packs it with
 its lock file and variable files, signs it and makes it the channel's current
 revision. Publishing what is current already changes nothing and succeeds.
+
+Installed modules travel in the revision, and the packages of the locked providers
+beside it, each once, for the platforms of -platform (default: this machine's).
+Agents then need no registry and no mirror.
 
 Hidden files, .terraform and state files are left out, and what .terraformignore
 names.
@@ -59,7 +68,7 @@ func (p *publisher) run(ctx context.Context, args []string) (int, error) {
 	if p.channel == "" {
 		return exitFailed, mistake("Channel is missing", "A revision is published on one channel. Give -channel NAME; agents follow the channel that their document names.")
 	}
-	archive, err := p.pack(dir)
+	config, err := p.check(dir)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -68,6 +77,10 @@ func (p *publisher) run(ctx context.Context, args []string) (int, error) {
 		return exitFailed, err
 	}
 	r, err := p.at.open(ctx)
+	if err != nil {
+		return exitFailed, err
+	}
+	archive, err := p.pack(ctx, r, dir, config)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -80,29 +93,43 @@ func (p *publisher) run(ctx context.Context, args []string) (int, error) {
 	return exitOK, p.print(revision, published, archive)
 }
 
-// pack checks the configuration and packs it. What an agent could not load is
-// not published.
-func (p *publisher) pack(dir string) (bundle.Archive, error) {
+// check reads the configuration. What an agent could not load is not published.
+func (p *publisher) check(dir string) (*configs.Config, error) {
 	config, diags := configs.Load(dir)
 	p.app.sources = config.Sources
 	if !diags.HasErrors() && !configs.HasFiles(dir) {
 		diags = append(diags, tfdiags.New(tfdiags.Error, "No configuration files", fmt.Sprintf("The folder %s holds no .tf or .tf.json files. Give the folder of the root module.", dir))...)
 	}
 	if diags.HasErrors() {
-		return bundle.Archive{}, diags.Err()
+		return nil, diags.Err()
 	}
 	p.app.show(diags)
-	archive, err := bundle.Pack(dir, bundle.DefaultLimits)
+	// Mistakes of the files show before anything is stored.
+	archive, err := bundle.PackWith(dir, bundle.DefaultLimits, bundle.Vendored{Paths: vendoredModules(dir, config)})
 	if err != nil {
-		return bundle.Archive{}, err
+		return nil, err
 	}
-	diags = checkComplete(dir, config, archive)
-	diags = append(diags, checkLock(dir, config, archive)...)
+	diags = append(checkComplete(dir, config, archive), checkLock(dir, config, archive)...)
 	if diags.HasErrors() {
-		return bundle.Archive{}, diags.Err()
+		return nil, diags.Err()
 	}
 	p.app.show(diags)
-	return archive, nil
+	return config, nil
+}
+
+// pack stores the packages of providers and packs the configuration with their list.
+func (p *publisher) pack(ctx context.Context, r *repository.Repository, dir string, config *configs.Config) (bundle.Archive, error) {
+	vendored := bundle.Vendored{Paths: vendoredModules(dir, config)}
+	if p.packages {
+		index, err := p.storePackages(ctx, r, dir, config)
+		if err != nil {
+			return bundle.Archive{}, err
+		}
+		if index != nil {
+			vendored.Files = map[string][]byte{repository.PackagesFile: index}
+		}
+	}
+	return bundle.PackWith(dir, bundle.DefaultLimits, vendored)
 }
 
 // checkLock finds where the lock file that would be published does not fit the

@@ -43,6 +43,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"regprovider": registryProvider,
 	"spoil":       spoil,
 	"regforget":   registryForget,
+	"installed":   installed,
+	"spoilstore":  spoilStore,
 	"regasked":    registryAsked,
 	"regreplace":  registryReplace,
 	"served":      served,

@@ -119,9 +119,9 @@ func (s Settings) impliedPlaces(dir string, env cliconfig.Environment, client *r
 // LockFile returns the path of the working directory's dependency lock file.
 func (i *Installation) LockFile() string { return filepath.Join(i.dir, lockfile.Name) }
 
-// overridden tells whether the user says which program serves a provider, so
+// Overridden tells whether the user says which program serves a provider, so
 // that versions and locks do not matter.
-func (i *Installation) overridden(addr addrs.Provider) bool {
+func (i *Installation) Overridden(addr addrs.Provider) bool {
 	return addr.IsBuiltIn() || i.reattach[addr] != nil || i.dev[addr] != ""
 }
 
@@ -205,7 +205,7 @@ func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 		return diags
 	}
 	for _, addr := range sortedAddrs(reqs) {
-		if i.overridden(addr) {
+		if i.Overridden(addr) {
 			continue
 		}
 		constraints, moreDiags := parseConstraints(addr, reqs[addr])

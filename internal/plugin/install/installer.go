@@ -55,7 +55,7 @@ func (i *Installation) Install(ctx context.Context, reqs Requirements, opts Opti
 		}
 		constraints, moreDiags := i.constraintsOf(addr, reqs[addr])
 		diags = append(diags, moreDiags...)
-		if moreDiags.HasErrors() || i.overridden(addr) {
+		if moreDiags.HasErrors() || i.Overridden(addr) {
 			continue
 		}
 		installed, lock, moreDiags := i.installOne(ctx, addr, constraints, old, opts)
@@ -84,7 +84,7 @@ func (i *Installation) constraintsOf(addr addrs.Provider, texts []string) (versi
 func (i *Installation) updateLockFile(old, locks lockfile.Locks, opts Options, result *Result) tfdiags.Diagnostics {
 	// Terraform keeps the locks of overridden providers, which are used again later.
 	for addr, lock := range old {
-		if i.overridden(addr) {
+		if i.Overridden(addr) {
 			locks[addr] = lock
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/klauspost/compress/flate"
+
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/lockfile"
 	"github.com/towline/terraform-provider-towline/internal/plugin/version"
@@ -117,6 +119,7 @@ func pack(dir string) (location, error) {
 	}
 	found := location{path: file.Name(), packed: true, temporary: true}
 	archive := zip.NewWriter(file)
+	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
