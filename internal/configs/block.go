@@ -44,7 +44,7 @@ var variableSchema = &hcl.BodySchema{
 
 func decodeVariable(block *hcl.Block) (*Variable, tfdiags.Diagnostics) {
 	v := &Variable{Name: block.Labels[0], Type: cty.DynamicPseudoType, Nullable: true, Range: block.DefRange}
-	diags := checkName(v.Name, block.LabelRanges[0])
+	diags := checkName("variable", v.Name, block.LabelRanges[0])
 	switch v.Name {
 	case "source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals":
 		diags = append(diags, tfdiags.At(block.LabelRanges[0], "Invalid variable name",
@@ -103,7 +103,7 @@ var outputSchema = &hcl.BodySchema{
 
 func decodeOutput(block *hcl.Block) (*Output, tfdiags.Diagnostics) {
 	o := &Output{Name: block.Labels[0], Range: block.DefRange}
-	diags := checkName(o.Name, block.LabelRanges[0])
+	diags := checkName("output", o.Name, block.LabelRanges[0])
 	content, hclDiags := block.Body.Content(outputSchema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 	for name, target := range map[string]any{"description": &o.Description, "sensitive": &o.Sensitive, "ephemeral": &o.Ephemeral} {
@@ -135,7 +135,7 @@ var callSchema = &hcl.BodySchema{
 
 func decodeModuleCall(block *hcl.Block) (*ModuleCall, tfdiags.Diagnostics) {
 	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange}
-	diags := checkName(c.Name, block.LabelRanges[0])
+	diags := checkName("module instance", c.Name, block.LabelRanges[0])
 	content, remain, hclDiags := block.Body.PartialContent(callSchema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 	c.Config = remain
@@ -174,7 +174,7 @@ var providerSchema = &hcl.BodySchema{
 
 func decodeProvider(block *hcl.Block) (*ProviderConfig, tfdiags.Diagnostics) {
 	p := &ProviderConfig{Addr: addrs.LocalProviderConfig{LocalName: block.Labels[0]}, Range: block.DefRange}
-	diags := checkName(block.Labels[0], block.LabelRanges[0])
+	diags := checkName("provider", block.Labels[0], block.LabelRanges[0])
 	content, remain, hclDiags := block.Body.PartialContent(providerSchema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 	p.Config = remain
@@ -190,11 +190,12 @@ func decodeProvider(block *hcl.Block) (*ProviderConfig, tfdiags.Diagnostics) {
 }
 
 // checkName refuses what cannot be named in a reference.
-func checkName(name string, at hcl.Range) tfdiags.Diagnostics {
+// The summary says what is named.
+func checkName(what, name string, at hcl.Range) tfdiags.Diagnostics {
 	if hclsyntax.ValidIdentifier(name) {
 		return nil
 	}
-	return tfdiags.At(at, "Invalid name", "A name must begin with a letter or an underscore and hold letters, digits, underscores and dashes only.")
+	return tfdiags.At(at, "Invalid "+what+" name", "A name must begin with a letter or an underscore and hold letters, digits, underscores and dashes only.")
 }
 
 // notYet refuses language that this version does not run, rather than ignoring it.

@@ -25,7 +25,7 @@ func TestCheckBlocks(t *testing.T) {
 		"data with count":  {config: check("  data \"a_b\" \"c\" {\n    count = 1\n  }\n" + assert), want: []string{`Invalid "count" attribute`}},
 		"data's lifecycle": {config: check("  data \"a_b\" \"c\" {\n    lifecycle {}\n  }\n" + assert), want: []string{"Invalid lifecycle block"}},
 		"data of one name": {config: "data \"a_b\" \"c\" {}\n" + check("  data \"a_b\" \"c\" {}\n"+assert), want: []string{"Duplicate data declaration"}},
-		"odd name":         {config: "check \"0\" {\n" + assert + "}\n", want: []string{"Invalid name"}},
+		"odd name":         {config: "check \"0\" {\n" + assert + "}\n", want: []string{"Invalid check block name"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func (m *Module) addLocals(block *hcl.Block) tfdiags.Diagnostics {
 	attrs, hclDiags := block.Body.JustAttributes()
 	diags := tfdiags.FromHCL(hclDiags)
 	for name, attr := range attrs {
-		moreDiags := checkName(name, attr.NameRange)
+		moreDiags := checkName("local value", name, attr.NameRange)
 		local := &Local{Name: name, Expr: attr.Expr, Range: attr.Range}
 		diags = append(diags, declare(moreDiags, m.Locals, name, local, func(l *Local) hcl.Range { return l.Range }, "local value")...)
 	}

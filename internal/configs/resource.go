@@ -56,8 +56,12 @@ func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdia
 		Addr:  addrs.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]},
 		Range: block.DefRange,
 	}
-	diags := checkName(r.Addr.Type, block.LabelRanges[0])
-	diags = append(diags, checkName(r.Addr.Name, block.LabelRanges[1])...)
+	kinds := map[addrs.ResourceMode][2]string{
+		addrs.Managed: {"resource type", "resource"}, addrs.Data: {"data source", "data resource"},
+		addrs.Ephemeral: {"ephemeral resource type", "ephemeral resource"},
+	}[mode]
+	diags := checkName(kinds[0], r.Addr.Type, block.LabelRanges[0])
+	diags = append(diags, checkName(kinds[1], r.Addr.Name, block.LabelRanges[1])...)
 
 	schema := resourceSchema
 	if mode != addrs.Managed {

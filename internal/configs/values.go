@@ -40,7 +40,7 @@ func CollectVariables(m *Module, from VariableSources) (map[string]cty.Value, tf
 	c := &collector{module: m, values: map[string]cty.Value{}, parser: hclparse.NewParser()}
 	for _, entry := range from.Environ {
 		if name, value, ok := strings.Cut(strings.TrimPrefix(entry, "TF_VAR_"), "="); ok && strings.HasPrefix(entry, "TF_VAR_") && m.Variables[name] != nil {
-			c.setText(name, value, "the environment variable TF_VAR_"+name)
+			c.setText(name, value)
 		}
 	}
 	for _, path := range automaticFiles(from.Dir) {
@@ -142,12 +142,12 @@ func (c *collector) assignment(text string) {
 		c.fail("Value for undeclared variable", fmt.Sprintf("A variable named %q was assigned on the command line, but the root module does not declare it. Add a variable block, or leave the option out.", name))
 		return
 	}
-	c.setText(name, value, "the option -var "+name)
+	c.setText(name, value)
 }
 
 // setText takes a value given as text: as it is for strings and untyped
 // variables, as an expression for everything else.
-func (c *collector) setText(name, text, source string) {
+func (c *collector) setText(name, text string) {
 	v := c.module.Variables[name]
 	if !v.Typed || v.Type == cty.String || v.Type == cty.Number || v.Type == cty.Bool {
 		c.values[name] = cty.StringVal(text)
@@ -164,8 +164,7 @@ func (c *collector) setText(name, text, source string) {
 		val, hclDiags = expr.Value(nil)
 	}
 	if hclDiags.HasErrors() {
-		c.fail("Invalid value for input variable",
-			fmt.Sprintf("The value for var.%s from %s is not a valid expression: %s. Lists, maps and objects are written as in configuration, with quoted strings.", name, source, hclDiags[0].Summary))
+		c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
 		return
 	}
 	c.values[name] = val

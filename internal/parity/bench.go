@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,30 +20,42 @@ type Bench struct {
 	Terraform, Towline string
 	// CLIConfig is a CLI configuration by which both find the test providers.
 	CLIConfig string
+	// AWSConfig is one by which they find the AWS provider.
+	AWSConfig string
 	// Scratch is a folder for working directories.
 	Scratch string
+	// Recording tells that what terraform shows in cases of slow providers is kept anew.
+	Recording bool
+
+	mocks mocks
+	// override writes AWSConfig once; overridden is how that ended.
+	override   sync.Once
+	overridden error
 }
 
-// Result is what came of a case.
-type Result struct {
-	// Differences tell where the programs differ, by step.
-	Differences []string
-}
+// Close ends what the cases share.
+func (b *Bench) Close() { b.mocks.close() }
 
-// Run runs both programs through a case and compares what they show.
-func (b *Bench) Run(ctx context.Context, c Case) (Result, error) {
+// Run runs both programs through a case and compares what they show. A case of
+// a slow provider is compared with what was recorded of terraform.
+func (b *Bench) Run(ctx context.Context, c Case) ([]string, error) {
+	if c.Recorded() {
+		return b.runRecorded(ctx, c)
+	}
 	want, err := b.play(ctx, b.Terraform, c)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
+	return b.runAgainst(ctx, c, want)
+}
+
+// runAgainst runs towline and compares with what terraform has shown.
+func (b *Bench) runAgainst(ctx context.Context, c Case, want *run) ([]string, error) {
 	got, err := b.play(ctx, b.Towline, c)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	result := Result{Differences: compareSteps(c, want.seen, got.seen)}
-	result.Differences = append(result.Differences, want.crossed...)
-	result.Differences = append(result.Differences, got.crossed...)
-	return result, nil
+	return slices.Concat(compareSteps(c, want.seen, got.seen), want.crossed, got.crossed), nil
 }
 
 // run is one program's way through a case.
@@ -67,7 +80,7 @@ func (b *Bench) play(ctx context.Context, program string, c Case) (r *run, err e
 		if err == nil && program == b.Terraform {
 			err = expected(step, seen)
 		}
-		if err == nil && i == last {
+		if err == nil && i == last && b.crosses(c) {
 			r.crossed, err = b.cross(ctx, s)
 		}
 		if err != nil {
@@ -93,8 +106,8 @@ func (r *run) step(ctx context.Context, c *Case, step Step) (Observation, error)
 // expected checks that terraform refuses what a case says, and nothing else: two
 // programs that fail for a mistake in the case would prove nothing.
 func expected(step Step, seen Observation) error {
-	if code, ok := seen["exit"].(int); ok && (code == 1) != step.Fails {
-		return fmt.Errorf("terraform ended with %d: %s", code, encoded(seen["problems"]))
+	if code, ok := seen["exit"].(string); ok && (code == "1") != step.Fails {
+		return fmt.Errorf("terraform ended with %s: %s", code, encoded(map[string]any(seen)))
 	}
 	return nil
 }
@@ -105,18 +118,21 @@ func (b *Bench) side(ctx context.Context, program string, c Case) (*side, error)
 	if err != nil {
 		return nil, fmt.Errorf("make a working directory: %w", err)
 	}
-	if err := copyFolder(dir, c.Dir, append(c.overlays(), stepsFile)); err != nil {
+	if err := copyFiles(dir, filepath.Dir(c.Dir)); err != nil { // what all cases of a heading share
 		return nil, err
 	}
-	s := &side{program: program, dir: dir, env: b.environ(), names: newNames(time.Now()), stale: true}
-	for _, step := range c.Steps {
-		if step.Verb != "cloud" {
-			continue
-		}
-		if s.cloud, err = startCloud(ctx, step.Args); err != nil {
-			return nil, err
-		}
+	if err := copyFolder(dir, c.Dir, append(c.overlays(), stepsFile, recordFile)); err != nil {
+		return nil, err
+	}
+	s := &side{program: program, dir: dir, env: b.environ(), names: newNames(time.Now()), stale: true, install: "init", needs: needsInit}
+	if s.cloud, err = b.startCloud(ctx, program, c); err != nil {
+		return nil, err
+	}
+	if s.cloud != nil {
 		maps.Copy(s.env, s.cloud.environ())
+	}
+	if c.Recorded() { // the provider is not installed, so only modules are left to get
+		s.env["TF_CLI_CONFIG_FILE"], s.install, s.needs = b.AWSConfig, "get", needsGet
 	}
 	return s, nil
 }
@@ -130,8 +146,11 @@ func (b *Bench) environ() map[string]string {
 	}
 }
 
-// needsInit matches what has to be installed.
-var needsInit = regexp.MustCompile(`(?m)^\s*module\s+"|"module":|required_providers|backend\s+"`)
+// What has to be installed: modules, and what else init sees to.
+var (
+	needsGet  = regexp.MustCompile(`(?m)^\s*module\s+"|"module":`)
+	needsInit = regexp.MustCompile(needsGet.String() + `|required_providers|backend\s+"`)
+)
 
 // initialise installs what a configuration needs, if anything.
 func (s *side) initialise(ctx context.Context) error {
@@ -144,10 +163,10 @@ func (s *side) initialise(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read a configuration file: %w", err)
 		}
-		if needsInit.Match(data) {
-			out, err := s.run(ctx, "", "init", "-input=false", "-no-color")
+		if s.needs.Match(data) {
+			out, err := s.run(ctx, "", s.install, "-no-color")
 			if err == nil && out.code != 0 {
-				err = fmt.Errorf("%s init: exit status %d\n%s%s", filepath.Base(s.program), out.code, out.stdout, out.stderr)
+				err = fmt.Errorf("%s %s: exit status %d\n%s%s", filepath.Base(s.program), s.install, out.code, out.stdout, out.stderr)
 			}
 			return err
 		}

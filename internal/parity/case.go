@@ -38,9 +38,10 @@ const stepsFile = "steps"
 //
 //	known "ENTRY" PATTERN
 //
+// (or "sometimes" instead of "known", for what terraform does at random)
 // says that the next step is known to differ where the path of the difference
 // matches the pattern; ENTRY begins a row of docs/internals/differences.md. It
-// is an error if nothing differs there.
+// is an error if nothing differs there that is known, and not only sometimes.
 type Case struct {
 	// Name is HEADING/CASE, Dir the folder.
 	Name, Dir string
@@ -61,6 +62,8 @@ type Step struct {
 type Known struct {
 	Entry string
 	At    *regexp.Regexp
+	// Sometimes tells that it need not differ.
+	Sometimes bool
 }
 
 // String is the step as it was written.
@@ -108,7 +111,7 @@ func parseSteps(text []byte) ([]Step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		if words[0] == "known" {
+		if words[0] == "known" || words[0] == "sometimes" {
 			k, err := parseKnown(words)
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", number, err)
@@ -137,7 +140,7 @@ func parseKnown(words []string) (Known, error) {
 	if err != nil {
 		return Known{}, fmt.Errorf("read the place of a known difference: %w", err)
 	}
-	return Known{Entry: words[1], At: at}, nil
+	return Known{Entry: words[1], At: at, Sometimes: words[0] == "sometimes"}, nil
 }
 
 func parseStep(line int, words []string) (Step, error) {
@@ -163,6 +166,20 @@ func (c *Case) overlays() []string {
 	}
 	return names
 }
+
+// cloud is the name of the cloud that a case needs, if any.
+func (c *Case) cloud() string {
+	for _, s := range c.Steps {
+		if s.Verb == "cloud" && len(s.Args) == 1 {
+			return s.Args[0]
+		}
+	}
+	return ""
+}
+
+// Recorded tells whether towline is compared with what was recorded of
+// terraform, because terraform takes long.
+func (c *Case) Recorded() bool { return c.cloud() == "aws" }
 
 // lastApply is the index of the last step that applies, -1 if none does.
 func (c *Case) lastApply() int {

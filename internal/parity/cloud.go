@@ -26,13 +26,21 @@ type cloud interface {
 	close() error
 }
 
-// startCloud starts the cloud that a step names.
-func startCloud(_ context.Context, args []string) (cloud, error) {
-	switch {
-	case len(args) > 0 && args[0] == "simcloud":
+// startCloud starts the cloud that a case names.
+func (b *Bench) startCloud(ctx context.Context, program string, c Case) (cloud, error) {
+	switch name := c.cloud(); name {
+	case "":
+		return nil, nil
+	case "simcloud":
 		return newSimulated()
+	case "aws":
+		m, err := b.mocks.of(ctx, program)
+		if err != nil {
+			return nil, err
+		}
+		return newAccount(m, c.Name), nil
 	default:
-		return nil, fmt.Errorf("there is no cloud %q", args)
+		return nil, fmt.Errorf("there is no cloud %q", name)
 	}
 }
 

@@ -44,7 +44,9 @@ func differences(path string, want, got any) []Difference {
 			return objectDifferences(path, want, got)
 		}
 	case []any:
-		if got, ok := got.([]any); ok {
+		if got, ok := got.([]any); ok && (strings.HasSuffix(path, ".messages") || strings.HasSuffix(path, ".applied") || strings.HasSuffix(path, ".problems")) {
+			return unorderedDifferences(path, want, got)
+		} else if ok {
 			return listDifferences(path, want, got)
 		}
 	}
@@ -95,6 +97,27 @@ func listDifferences(path string, want, got []any) []Difference {
 	return out
 }
 
+// unorderedDifferences are what only one of two lists has.
+func unorderedDifferences(path string, want, got []any) []Difference {
+	count := map[string]int{}
+	for _, element := range want {
+		count[encoded(element)]++
+	}
+	var out []Difference
+	for _, element := range got {
+		if count[encoded(element)]--; count[encoded(element)] < 0 {
+			out = append(out, Difference{path, absent{}, element})
+		}
+	}
+	for _, element := range want {
+		if count[encoded(element)] > 0 {
+			count[encoded(element)]--
+			out = append(out, Difference{path, element, absent{}})
+		}
+	}
+	return out
+}
+
 // unexcused removes the differences that a step says are known. It returns the
 // known ones that are gone as well.
 func unexcused(found []Difference, known []Known) (rest []Difference, gone []Known) {
@@ -111,7 +134,7 @@ func unexcused(found []Difference, known []Known) (rest []Difference, gone []Kno
 		}
 	}
 	for i, k := range known {
-		if !seen[i] {
+		if !seen[i] && !k.Sometimes {
 			gone = append(gone, k)
 		}
 	}

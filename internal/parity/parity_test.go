@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"flag"
 	"os"
 	"path"
 	"slices"
@@ -11,6 +12,9 @@ import (
 
 const differencesPage = "../../docs/internals/differences.md"
 
+// record has terraform run the cases whose results are kept, and keeps them anew.
+var record = flag.Bool("record", false, "keep what terraform shows in the cases with the AWS provider")
+
 // TestParity runs every case. One is run with
 //
 //	go test ./internal/parity -run TestParity/HEADING/CASE
@@ -20,10 +24,7 @@ func TestParity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench, err := Build(t.Context(), t.TempDir(), map[string]string{"hashicorp/time": plugintest.Build(t, plugintest.Time)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bench := newBench(t)
 	headings := map[string][]Case{}
 	for _, c := range cases {
 		headings[path.Dir(c.Name)] = append(headings[path.Dir(c.Name)], c)
@@ -34,16 +35,46 @@ func TestParity(t *testing.T) {
 			for _, c := range cases {
 				t.Run(path.Base(c.Name), func(t *testing.T) {
 					t.Parallel()
-					result, err := bench.Run(t.Context(), c)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, d := range result.Differences {
-						t.Error(d)
-					}
+					runCase(t, bench, c)
 				})
 			}
 		})
+	}
+}
+
+// newBench has all programs ready.
+func newBench(t *testing.T) *Bench {
+	t.Helper()
+	bench, err := Build(t.Context(), t.TempDir(), map[string]string{
+		"hashicorp/time": plugintest.Build(t, plugintest.Time),
+		"towline/fault":  plugintest.Build(t, plugintest.Fault),
+		"towline/v5":     plugintest.Build(t, plugintest.Proto5),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench.Recording = *record
+	t.Cleanup(bench.Close)
+	return bench
+}
+
+func runCase(t *testing.T, bench *Bench, c Case) {
+	t.Helper()
+	run := bench.Run
+	if c.Recorded() {
+		if err := bench.OverrideAWS(plugintest.AWS(t)); err != nil {
+			t.Fatal(err)
+		}
+		if bench.Recording {
+			run = bench.Record
+		}
+	}
+	differences, err := run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		t.Error(d)
 	}
 }
 

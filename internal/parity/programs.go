@@ -26,11 +26,25 @@ func Build(ctx context.Context, dir string, providers map[string]string) (*Bench
 		return nil, fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
 	b := &Bench{Terraform: terraform, Towline: filepath.Join(dir, "towline"), Scratch: dir, CLIConfig: filepath.Join(dir, "cli.tfrc")}
+	b.AWSConfig = filepath.Join(dir, "aws.tfrc")
 	all := map[string]string{"towline/simcloud": filepath.Join(dir, "terraform-provider-simcloud")}
 	for source, program := range providers {
 		all[source] = program
 	}
 	return b, b.mirrored(all)
+}
+
+// OverrideAWS has the AWS provider used where it is, without installing it: it is
+// a large program, and copying and hashing it would be most of the work.
+func (b *Bench) OverrideAWS(program string) error {
+	b.override.Do(func() {
+		content := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"hashicorp/aws\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(program))
+		b.overridden = os.WriteFile(b.AWSConfig, []byte(content), 0o600)
+	})
+	if b.overridden != nil {
+		return fmt.Errorf("write the CLI configuration: %w", b.overridden)
+	}
+	return nil
 }
 
 // mirrored lays the providers out as a filesystem mirror, and writes a CLI

@@ -39,9 +39,10 @@ func isProse(line string) bool {
 }
 
 // problem finds one in what a program says to people.
-var problem = regexp.MustCompile(`(?m)^(?:[│╷] )?(Error|Warning): ([^\n]+)\n(?:│?\s*\n)?(?:│?\s+(?:on|with) ([^\n]+?)(?: line (\d+))?(?:, in [^\n]*)?:\n)?`)
+var problem = regexp.MustCompile(`(?m)^(?:[│╷] )?(Error|Warning): ([^\n]+)`)
 
-// problems are severity, summary and place of what a program complains about.
+// problems are severity and summary of what a program complains about where it
+// has no -json.
 func (s *side) problems(out output) any {
 	list := []any{}
 	for _, found := range problem.FindAllStringSubmatch(out.stdout+"\n"+out.stderr, -1) {

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -39,6 +41,9 @@ type side struct {
 	flags []string
 	// stale tells that modules and providers may have to be installed.
 	stale bool
+	// install is the subcommand that installs them, needs what makes it necessary.
+	install string
+	needs   *regexp.Regexp
 }
 
 // output is what one run of a program printed.
@@ -46,6 +51,9 @@ type output struct {
 	stdout, stderr string
 	code           int
 }
+
+// exit is the exit code as it is compared.
+func (o output) exit() string { return strconv.Itoa(o.code) }
 
 // run runs the program once.
 func (s *side) run(ctx context.Context, stdin string, args ...string) (output, error) {
@@ -111,11 +119,16 @@ func (s *side) plan(ctx context.Context, flags []string) (Observation, error) {
 	if err := os.Remove(kept); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the plan before: %w", err)
 	}
-	out, err := s.run(ctx, "", append([]string{"plan", "-input=false", "-no-color", "-out=" + keptPlan}, flags...)...)
+	out, err := s.run(ctx, "", append([]string{"plan", "-json", "-input=false", "-out=" + keptPlan}, flags...)...)
 	if err != nil {
 		return nil, err
 	}
-	seen := Observation{"exit": out.code, "problems": s.problems(out)}
+	messages, err := s.told(out)
+	if err != nil {
+		return nil, err
+	}
+	sortByText(messages)
+	seen := Observation{"exit": out.exit(), "messages": messages}
 	if _, err := os.Stat(kept); err != nil {
 		return seen, nil //nolint:nilerr // a plan that is refused is not kept
 	}
@@ -154,17 +167,23 @@ func (s *side) document(ctx context.Context, args ...string) (any, error) {
 
 func applyStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {
 	seen, err := s.plan(ctx, step.Args)
-	if err != nil || seen["exit"] != 0 {
+	if err != nil || seen["exit"] != ok {
 		return seen, err
 	}
-	out, err := s.run(ctx, "", "apply", "-input=false", "-no-color", keptPlan)
+	out, err := s.run(ctx, "", "apply", "-json", "-input=false", keptPlan)
 	if err != nil {
 		return nil, err
 	}
 	s.flags = slices.DeleteFunc(slices.Clone(step.Args), func(flag string) bool { return !strings.HasPrefix(strings.TrimLeft(flag, "-"), "var") })
-	seen["state"], err = s.state()
-	seen["apply"] = map[string]any{"exit": out.code, "problems": s.problems(out)}
-	seen["exit"] = out.code
+	if seen["state"], err = s.state(); err != nil {
+		return nil, err
+	}
+	messages, err := s.told(out)
+	if step.Ordered {
+		seen["calls"] = calls(messages)
+	}
+	sortByText(messages)
+	seen["applied"], seen["exit"] = messages, out.exit()
 	return seen, err
 }
 
@@ -238,13 +257,21 @@ func (s *side) observe(ctx context.Context, stdin string, args []string) (Observ
 	if err != nil {
 		return nil, err
 	}
-	seen := Observation{"exit": out.code, "problems": s.problems(out)}
+	seen := Observation{"exit": out.exit(), "problems": s.problems(out)}
 	if seen["state"], err = s.state(); err != nil {
 		return nil, err
 	}
-	if doc, err := decode([]byte(out.stdout)); err == nil {
-		seen["stdout"] = s.names.in(doc)
-	} else if out.code == 0 {
+	operates := slices.Contains([]string{"plan", "apply", "destroy", "refresh"}, args[0])
+	switch doc, err := decode([]byte(out.stdout)); {
+	case operates && slices.Contains(args, "-json"):
+		messages, err := s.told(out)
+		seen["messages"] = messages
+		return seen, err
+	case err == nil:
+		seen["stdout"] = s.names.in(withoutDetails(doc))
+	case operates || args[0] == "import":
+		seen["stdout"] = s.names.replace(withoutProse(out.stdout))
+	case out.code == 0:
 		seen["stdout"] = s.names.replace(ownName(out.stdout))
 	}
 	return seen, nil
@@ -255,7 +282,7 @@ func initStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, er
 	if err != nil {
 		return nil, err
 	}
-	return Observation{"exit": out.code, "problems": s.problems(out)}, nil
+	return Observation{"exit": out.exit(), "problems": s.problems(out)}, nil
 }
 
 func overlayStep(_ context.Context, s *side, c *Case, step Step) (Observation, error) {
@@ -291,6 +318,42 @@ func handStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, er
 		return nil, errors.New("there is no cloud to change; a step \"cloud\" has one started")
 	}
 	return nil, s.cloud.hand(ctx, s, step.Args)
+}
+
+// attribute is an attribute in the state, named ADDRESS.ATTRIBUTE; "" if there is none.
+func (s *side) attribute(name string) string {
+	data, err := os.ReadFile(filepath.Join(s.dir, keptState))
+	if err != nil {
+		return ""
+	}
+	doc, err := decode(data)
+	if err != nil {
+		return ""
+	}
+	resources, _ := field(doc, "resources").([]any)
+	for _, r := range resources {
+		attribute, ok := strings.CutPrefix(name, text(field(r, "type"))+"."+text(field(r, "name"))+".")
+		instances, _ := field(r, "instances").([]any)
+		if ok && len(instances) > 0 {
+			return text(field(field(instances[0], "attributes"), attribute))
+		}
+	}
+	return ""
+}
+
+// copyFiles copies the files of a folder, without those of folders in it.
+func copyFiles(to, from string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return fmt.Errorf("copy a case: %w", err)
+	}
+	var folders []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			folders = append(folders, entry.Name())
+		}
+	}
+	return copyFolder(to, from, folders)
 }
 
 // copyFolder copies the files of a folder but those at the top that are left out.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,6 +127,7 @@ func run(ctx context.Context, args []string) int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		a.width = width
 	}
+	args = a.takeNoColor(args)
 	args, err := chdir(args)
 	if err != nil {
 		a.fail("Failed to change directory", err)
@@ -148,6 +150,15 @@ func run(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	return code
+}
+
+// takeNoColor carries out -no-color, which every subcommand takes anywhere.
+func (a *app) takeNoColor(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		off := arg == "-no-color" || arg == "--no-color"
+		a.color = a.color && !off
+		return off
+	})
 }
 
 // chdir carries out -chdir=DIR, which stands before the subcommand.

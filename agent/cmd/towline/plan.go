@@ -167,7 +167,7 @@ func (s *session) planned(ctx context.Context, mode plans.Mode) (*plans.Plan, tf
 			"Planning without configuration would mark everything for destruction, which is normally not what is desired. To destroy everything, use -destroy; otherwise create a .tf file first.")
 	}
 	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
-	if diags.HasErrors() && len(plan.Changes) == 0 {
+	if plan.Refused {
 		return plan, diags
 	}
 	if s.app.stream != nil {

@@ -1,8 +1,0 @@
-terraform {
-  required_providers {
-    simcloud = {
-      source = "towline/simcloud"
-    }
-  }
-}
-provider "simcloud" {}

@@ -1,11 +1,3 @@
-terraform {
-  required_providers {
-    simcloud = {
-      source = "towline/simcloud"
-    }
-  }
-}
-provider "simcloud" {}
 resource "simcloud_deployment" "this" {
   environment = "prod"
   service     = "shop"

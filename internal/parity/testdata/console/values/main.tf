@@ -1,0 +1,6 @@
+locals {
+  l = ["a", "b"]
+}
+resource "terraform_data" "a" {
+  input = 1
+}

@@ -1,0 +1,14 @@
+locals {
+  bad = tonumber("x")
+}
+resource "terraform_data" "a" {
+}
+resource "terraform_data" "bad" {
+  input = local.bad
+}
+resource "terraform_data" "after" {
+  input = terraform_data.bad.id
+}
+resource "terraform_data" "b" {
+  input = terraform_data.a.id
+}

@@ -1,0 +1,3 @@
+output "more" {
+  value = terraform_data.a.output.k
+}

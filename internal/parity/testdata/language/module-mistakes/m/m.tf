@@ -1,0 +1,4 @@
+variable "v" {}
+output "o" {
+  value = var.v
+}

@@ -1,0 +1,5 @@
+resource "terraform_data" {
+}
+variable "v" {
+  typ = string
+}

@@ -1,0 +1,9 @@
+resource "terraform_data" "a" {
+  triggers_replace = 2
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+resource "terraform_data" "b" {
+  input = terraform_data.a.id
+}

@@ -1,0 +1,9 @@
+variable "n" {
+  type = number
+}
+resource "terraform_data" "a" {
+  count = var.n
+}
+resource "terraform_data" "b" {
+  input = terraform_data.a[*].id
+}

@@ -1,0 +1,9 @@
+resource "terraform_data" "a" {
+  triggers_replace = 1
+}
+resource "terraform_data" "b" {
+  triggers_replace = terraform_data.a.id
+}
+resource "terraform_data" "c" {
+  triggers_replace = terraform_data.b.id
+}

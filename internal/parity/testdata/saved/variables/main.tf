@@ -1,0 +1,4 @@
+variable "v" {}
+output "v" {
+  value = var.v
+}

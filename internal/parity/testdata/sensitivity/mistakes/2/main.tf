@@ -1,0 +1,7 @@
+variable "s" {
+  default   = "hush"
+  sensitive = true
+}
+resource "terraform_data" "a" {
+  for_each = toset([var.s])
+}

@@ -1,0 +1,7 @@
+variable "s" {
+  default   = "hush"
+  sensitive = true
+}
+output "a" {
+  value = var.s
+}

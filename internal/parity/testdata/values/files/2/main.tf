@@ -1,0 +1,6 @@
+output "a" {
+  value = file("nope.txt")
+}
+output "b" {
+  value = templatefile("t.tftpl", {})
+}

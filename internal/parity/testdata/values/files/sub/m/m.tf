@@ -1,0 +1,3 @@
+output "o" {
+  value = [path.module, fileexists("${path.module}/m.tf")]
+}

@@ -1,0 +1,3 @@
+output "a" {
+  value = { for x in ["a", "a"] : x => 1 }
+}

@@ -1,0 +1,3 @@
+output "a" {
+  value = true ? [1] : { b = 2 }
+}

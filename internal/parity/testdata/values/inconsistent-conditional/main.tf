@@ -1,0 +1,3 @@
+output "a" {
+  value = true ? { a = 1 } : { b = [] }
+}

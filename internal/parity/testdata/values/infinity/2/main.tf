@@ -1,0 +1,3 @@
+output "nan" {
+  value = 0 / 0
+}

@@ -1,0 +1,3 @@
+output "inf" {
+  value = 1 / 0
+}

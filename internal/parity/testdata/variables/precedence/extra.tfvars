@@ -1,0 +1,2 @@
+text = "extra"
+number = 8

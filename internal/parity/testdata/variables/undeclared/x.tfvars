@@ -1,0 +1,3 @@
+nope = 1
+nope2 = 2
+text = "x"
