@@ -98,6 +98,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 	due := a.read.dueReads(a.state, drifted, r.self.Refresh, a.interval, now)
 	opts := r.planOptions()
 	opts.Frozen = r.frozen
+	opts.LeaveUnreadable = a.memory.Revision == r.revision.digest // a new revision takes effect as a whole
 	opts.SkipRead = func(addr addrs.ResourceInstance) bool { return due != nil && !due[addr.String()] }
 	for {
 		plan, diags := r.revision.engine.Plan(ctx, r.revision.config, a.state, opts)
@@ -108,6 +109,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 		unread := unreadChanges(plan, due)
 		if len(unread) == 0 {
 			r.diags = append(r.diags, diags...)
+			r.left = plan.LeftAlone
 			a.read.note(a.state, due, now)
 			return plan, nil
 		}
@@ -136,6 +138,7 @@ func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
 	opts := r.planOptions()
 	opts.SkipRefresh = true
 	opts.Frozen = r.frozen
+	opts.LeaveUnreadable, opts.LeftAlone = len(r.left) > 0, r.left
 	opts.Overrides = func(addr addrs.ResourceInstance) plans.Overrides {
 		overrides := plans.Overrides{Ignored: r.ignoredPaths(addr)}
 		if j, ok := byAddr[addr.String()]; ok {

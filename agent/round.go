@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/plans"
@@ -35,6 +36,9 @@ type round struct {
 
 	outcome control.Outcome
 	message string
+	// left are the instances that were left alone because they, or what they depend on,
+	// could not be read.
+	left []addrs.ResourceInstance
 	// notice is what people should know although the round did its work.
 	notice string
 	// stopped tells that the agent was told to stop before the round changed anything.
@@ -112,6 +116,9 @@ func (r *round) conclude() {
 	}
 	r.message = r.notice
 	switch {
+	case len(r.left) > 0:
+		r.outcome = control.OutcomeFailed
+		r.message = strings.TrimPrefix(fmt.Sprintf("%s; %s", r.notice, leftText(r.left)), "; ")
 	case standing > 0:
 		r.outcome = control.OutcomeDrifted
 		r.message = strings.TrimPrefix(fmt.Sprintf("%s; drift stands on %d of the objects", r.notice, standing), "; ")
@@ -124,6 +131,21 @@ func (r *round) conclude() {
 		r.agent.memory.Converged = r.agent.now().UTC()
 	}
 	r.agent.memory.Revision = r.revision.digest
+}
+
+// namedLeft is how many instances a message names.
+const namedLeft = 3
+
+// leftText says what a round has left alone.
+func leftText(left []addrs.ResourceInstance) string {
+	var names []string
+	for _, addr := range left[:min(len(left), namedLeft)] {
+		names = append(names, addr.String())
+	}
+	if more := len(left) - namedLeft; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "left alone, because they or what they depend on cannot be read: " + strings.Join(names, ", ")
 }
 
 // maxMessage bounds a message in heartbeats and receipts, in bytes.

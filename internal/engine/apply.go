@@ -199,6 +199,9 @@ func (a *applier) keepStep(inst *instance, run *providerRun, change *plans.Chang
 		if obj.Decoded() != nil {
 			return nil, !a.walk.report(a.keep(inst, obj, change))
 		}
+		if run.failed {
+			return dag.Done() // it is left alone, and so is what needs its value
+		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			_, diags := decodeObject(ctx, run.client, inst.addr, inst.object.schema, obj)
 			if !diags.HasErrors() {
@@ -340,7 +343,7 @@ func (a *applier) recordOutputs(failed bool) {
 	}
 	for name, o := range prog.root.outputs {
 		val := a.walk.root.slots[o.local].value
-		if val == cty.NilVal {
+		if val == cty.NilVal || len(a.plan.LeftAlone) > 0 && !a.plan.HasOutput(name) {
 			continue
 		}
 		plain, _ := val.UnmarkDeep()

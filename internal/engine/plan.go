@@ -38,6 +38,11 @@ type PlanOptions struct {
 	// Frozen tells for which instances nothing is planned: they count as being
 	// what is recorded. Nil means none.
 	Frozen func(addrs.ResourceInstance) bool
+	// LeaveUnreadable leaves objects alone that cannot be read, and what depends on
+	// them, instead of failing; see [plans.Plan.LeftAlone].
+	LeaveUnreadable bool
+	// LeftAlone are instances that an earlier plan left alone: they are not read.
+	LeftAlone []addrs.ResourceInstance
 	// Generated are the resource blocks that were written for this plan, by address.
 	Generated map[string]string
 	// Overrides gives the deviations from an instance's configuration. Nil means none.
@@ -54,6 +59,11 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	prog, diags := e.program(ctx, config)
 	if diags.HasErrors() {
 		return e.failedPlan(prior, opts), diags
+	}
+	if prog.opens { // what an invalid configuration asks for is not opened
+		if invalid := e.validate(ctx, prog, cmp.Or(opts.BaseDir, ".")); invalid.HasErrors() {
+			return e.failedPlan(prior, opts), append(diags, invalid...)
+		}
 	}
 	diags = append(diags, checkVariables(config, opts.Variables)...)
 	p := e.newPlanner(prog, prior, opts)
@@ -108,7 +118,7 @@ func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tf
 // whatever there is. Terraform looks for them first, and then plans nothing;
 // planning tells about them as well, so that only plans that fail look twice.
 func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiags.Diagnostics {
-	if !diags.HasErrors() || ctx.Err() != nil {
+	if !diags.HasErrors() || ctx.Err() != nil || p.walk.prog.opens {
 		return nil
 	}
 	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
@@ -158,6 +168,8 @@ type planner struct {
 	refreshed *states.State
 	// pending holds the instances that change, for what depends on the change.
 	pending map[*instance]*plans.Change
+	// left is what is left alone; guarded by mu.
+	left leaving
 	// generation numbers this plan among those of the engine.
 	generation uint64
 }
@@ -170,6 +182,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 	p := &planner{
 		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{},
 		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
+		left: leaving{resources: map[string]bool{}, instances: map[string]addrs.ResourceInstance{}},
 	}
 	p.relocation = relocate(prog, prior)
 	p.prior = p.relocation.state
@@ -406,6 +419,7 @@ func (p *planner) result() *plans.Plan {
 	plan.Outputs = p.outputChanges()
 	plan.Checks = p.walk.checks.results(nil)
 	plan.Functions = p.walk.results.kept()
+	p.withoutLeft(plan)
 	return plan
 }
 

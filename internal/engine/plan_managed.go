@@ -66,6 +66,9 @@ type proposal struct {
 // managedStep plans one declared instance of a managed resource.
 func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		if run.failed || read != nil && read.left {
+			return p.standStill(inst, read)
+		}
 		overrides := plans.Overrides{}
 		if p.opts.Overrides != nil {
 			overrides = p.opts.Overrides(inst.addr)

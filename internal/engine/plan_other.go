@@ -20,6 +20,10 @@ import (
 // configuration is not known yet or what it depends on is to change.
 func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
+		if run.failed {
+			_, _ = p.leaveData(inst, unusableProvider)
+			return dag.Done()
+		}
 		ev, diags := p.walk.evaluate(inst)
 		if p.walk.report(diags) {
 			return dag.Failed()
@@ -43,6 +47,11 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 			obj, diags := read(ctx, inst, run, ev)
 			if inst.object.isNested() {
 				p.planNested(inst, run, ev, obj)
+			}
+			diags, left := p.leaveData(inst, diags)
+			if left {
+				p.walk.report(diags)
+				return dag.Done()
 			}
 			if p.walk.report(diags) {
 				return dag.Failed()
@@ -187,7 +196,7 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 		return node
 	}
 	node.SetStep(dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
-		if read.now == nil {
+		if read.now == nil || read.left {
 			return dag.Done()
 		}
 		if read.schema == nil {
@@ -240,10 +249,10 @@ func (p *planner) addDeposed(addr addrs.ResourceInstance, r *states.Resource, in
 		read := &objectRead{run: run, addr: addr, was: obj, deposed: key, from: p.foreignTo(addr, r, o)}
 		node := p.walk.sched.Hold(0, func() string { return addr.String() + " (deposed)" }, dag.Step{})
 		node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-			if p.walk.report(p.read(ctx, read).WithAddress(addr.String())) {
-				return dag.Failed()
+			if step, ok := p.readOrLeave(ctx, read); !ok {
+				return step, ok
 			}
-			if read.now != nil {
+			if read.now != nil && !read.left {
 				p.planDelete(addr, read, plans.ReasonNone, nil)
 			}
 			return dag.Done()

@@ -163,6 +163,8 @@ type providerRun struct {
 	// tells whether it is still the same one.
 	client, base providers.Interface
 	schema       *providers.Schema
+	// failed tells that there is no client and that what needs one is left alone.
+	failed bool
 }
 
 // newProviderRun makes the node that evaluates and applies a provider configuration.
@@ -178,11 +180,16 @@ func (w *walk) newProviderRun(o *object) *providerRun {
 	}
 	run.node = w.sched.Hold(w.priority(o)+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		config, diags := w.providerConfig(run)
+		diags, left := w.leaveProvider(run, diags)
 		if w.report(diags) {
 			return dag.Failed()
 		}
+		if left {
+			return dag.Done()
+		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-			return nil, !w.report(w.connect(ctx, run, config))
+			diags, _ := w.leaveProvider(run, w.connect(ctx, run, config))
+			return nil, !w.report(diags)
 		}}, true
 	}})
 	return run

@@ -27,6 +27,8 @@ type objectRead struct {
 	declared *object
 	// deposed is the key of a deposed object, or "".
 	deposed string
+	// left tells that the object cannot be read and is left alone.
+	left bool
 	// from says where the record comes from if it is not of this type yet, else nil.
 	from *foreign
 	// unread tells that the record is taken for the real object.
@@ -59,7 +61,7 @@ func (p *planner) addRead(addr addrs.ResourceInstance, r *states.Resource, inst 
 		return append(release, read.node)
 	}
 	read.node.SetStep(dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-		return nil, !p.walk.report(p.read(ctx, read).WithAddress(addr.String()))
+		return p.readOrLeave(ctx, read)
 	}})
 	p.walk.sched.Depend(read.node, run.node)
 	return append(release, read.node)

@@ -99,7 +99,7 @@ func newWorld(seed uint64, dir string, fake *providerstest.Provider) *world {
 		resp := fake.ReadDefault(req)
 		if attrs := resp.NewState.AsValueMap(); w.zone != "" && attrs["name"].AsString() == "fixed" {
 			attrs["zone"] = cty.StringVal(w.zone)
-			resp.NewState = cty.ObjectVal(attrs)
+			resp.NewState, resp.Unchanged, resp.Encoded = cty.ObjectVal(attrs), false, nil
 		}
 		return resp
 	}

@@ -178,6 +178,9 @@ type Plan struct {
 	Errored bool
 	// Refused tells that nothing was planned: what was asked for was refused before.
 	Refused bool
+	// LeftAlone are the instances for which nothing was planned because they, or what
+	// they depend on, could not be read.
+	LeftAlone []addrs.ResourceInstance
 	// Complete tells that applying it leaves nothing to do for this configuration.
 	Complete bool
 }
@@ -207,6 +210,11 @@ func (p *Plan) OnlyChecks() bool {
 		}
 	}
 	return p.Mode == NormalMode && !p.outputsChange()
+}
+
+// HasOutput tells whether the plan says anything of a root output.
+func (p *Plan) HasOutput(name string) bool {
+	return slices.ContainsFunc(p.Outputs, func(o *OutputChange) bool { return o.Name == name })
 }
 
 func (p *Plan) outputsChange() bool {
