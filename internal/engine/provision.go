@@ -60,7 +60,7 @@ func (c *compiler) compileProvisioners(m *moduleProgram, owner *object, decls []
 func noProvisioner(decl *configs.Provisioner, known map[string]provisioners.Provisioner) tfdiags.Diagnostics {
 	if len(known) == 0 {
 		return tfdiags.At(decl.Range, "Provisioners are not allowed here",
-			"A provisioner runs commands on the machine of whoever applies, with all that this machine may do. Its owner has not allowed that. Remove the block, or allow provisioners on that machine.")
+			"A provisioner runs commands on the machine of whoever applies, with all that this machine may do, so an agent runs none. Remove the block, or apply the configuration with towline apply.")
 	}
 	return tfdiags.At(decl.Range, "Missing required provisioner plugin",
 		fmt.Sprintf("There is no provisioner of type %q. The types are %s.", decl.Type, strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
