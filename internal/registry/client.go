@@ -48,6 +48,8 @@ type Options struct {
 	Services map[svchost.Hostname]map[string]any
 	// Tokens are credentials by host.
 	Tokens map[svchost.Hostname]string
+	// HTTP makes the requests; nil means one as of [NewHTTPClient].
+	HTTP *http.Client
 }
 
 // Client asks registries. It is safe for concurrent use.
@@ -62,7 +64,11 @@ func New(opts Options) *Client {
 	for host, token := range opts.Tokens {
 		credentials[host] = map[string]any{"token": token}
 	}
-	c := &Client{disco: disco.NewWithCredentialsSource(auth.StaticCredentialsSource(credentials)), http: NewHTTPClient()}
+	c := &Client{disco: disco.NewWithCredentialsSource(auth.StaticCredentialsSource(credentials)), http: opts.HTTP}
+	if c.http == nil {
+		c.http = NewHTTPClient()
+	}
+	c.disco.Transport = c.http.Transport
 	for host, services := range opts.Services {
 		c.disco.ForceHostServices(host, services)
 	}

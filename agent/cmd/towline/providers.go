@@ -64,8 +64,7 @@ func sortedProviders[V any](used map[addrs.Provider]V) []string {
 
 // providerTree draws what a module and those below it need.
 func providerTree(config *configs.Config, indent string) string {
-	type branch struct{ label, below string }
-	var branches []branch
+	var labels []string
 	own := config.OwnRequirements()
 	for _, text := range sortedProviders(own) {
 		p, err := addrs.ParseProviderSource(text)
@@ -76,19 +75,19 @@ func providerTree(config *configs.Config, indent string) string {
 		if constraints, err := version.ParseConstraints(own[p]...); err == nil && constraints.String() != "" {
 			label += " " + constraints.String()
 		}
-		branches = append(branches, branch{label: label})
+		labels = append(labels, label)
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Children)) {
-		branches = append(branches, branch{label: "module." + name})
+		labels = append(labels, "module."+name)
 	}
 	var out strings.Builder
-	for i, b := range branches {
+	for i, label := range labels {
 		corner, rail := "├── ", "│   "
-		if i == len(branches)-1 {
+		if i == len(labels)-1 {
 			corner, rail = "└── ", "    "
 		}
-		out.WriteString(indent + corner + b.label + "\n")
-		if name, isModule := strings.CutPrefix(b.label, "module."); isModule {
+		out.WriteString(indent + corner + label + "\n")
+		if name, isModule := strings.CutPrefix(label, "module."); isModule {
 			out.WriteString(providerTree(config.Children[name], indent+rail))
 		}
 	}
