@@ -47,6 +47,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 		o.pure = o.purity()
 	}
 	propagateCreateFirst(order)
+	c.program.opens = slices.ContainsFunc(c.program.objects, (*object).isEphemeral)
 	c.program.ephemeralUsers = findEphemeralUsers(c.program.objects)
 	c.program.closures = resourceClosures(c.program.objects, order)
 	return c.program, c.diags

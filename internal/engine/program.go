@@ -27,6 +27,8 @@ type program struct {
 	// ephemeralUsers are, for each ephemeral resource, the objects that need it,
 	// directly or not.
 	ephemeralUsers map[*object][]*object
+	// opens tells that there are ephemeral resources.
+	opens bool
 	// removals are the removed blocks of all modules.
 	removals []removal
 }
