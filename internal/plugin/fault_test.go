@@ -380,6 +380,11 @@ func TestBadSchemas(t *testing.T) {
 	imported := p.ImportResourceState(t.Context(), providers.ImportResourceStateRequest{TypeName: "fault_object", ID: "other-type"})
 	only(t, imported.Diagnostics, "Invalid resource type", "fault_missing")
 
+	for _, kind := range []string{"write-only-set", "write-only-set-block"} { // which terraform refuses as well
+		p := start(t, script(t, "FAULT_SCHEMA="+kind))
+		only(t, p.ValidateResourceConfig(t.Context(), "fault_schema", cty.EmptyObjectVal), "Invalid provider schema", "write-only")
+	}
+
 	_, diags = start(t, script(t, "FAULT_SCHEMA=refuse")).Schema(t.Context())
 	only(t, diags, "No schema today", "")
 }

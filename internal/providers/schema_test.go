@@ -164,6 +164,9 @@ func TestInternalValidate(t *testing.T) {
 		"list bounds":     {schema: block(&providers.NestedBlock{Nesting: providers.NestingList, MinItems: 2, MaxItems: 1}), want: "must not be greater"},
 		"negative":        {schema: block(&providers.NestedBlock{Nesting: providers.NestingList, MinItems: -1}), want: "must not be negative"},
 		"set dynamic":     {schema: oneBlock(providers.NestingSet, "b", dynA), want: "b: blocks in a set"},
+		"set write-only":  {schema: oneBlock(providers.NestingSet, "b", map[string]*providers.Attribute{"a": {Type: cty.String, Optional: true, WriteOnly: true}}), want: "b: blocks in a set may not hold write-only"},
+		"nested set wo":   {schema: nestedAttr(providers.NestingSet, map[string]*providers.Attribute{"a": {Type: cty.String, Optional: true, WriteOnly: true}}), want: "n: a set may not hold write-only"},
+		"list write-only": {schema: oneBlock(providers.NestingList, "b", map[string]*providers.Attribute{"a": {Type: cty.String, Optional: true, WriteOnly: true}})},
 		"set bad inside":  {schema: oneBlock(providers.NestingSet, "b", map[string]*providers.Attribute{"a": nil}), want: "b.a: attribute schema is missing"},
 	}
 	for name, test := range tests {

@@ -60,6 +60,9 @@ func (n *NestedBlock) validateNesting(name string) error {
 		if n.Nesting == NestingSet && n.Block.ImpliedType().HasDynamicTypes() {
 			return fmt.Errorf("%s: blocks in a set may not hold attributes of dynamic type", name)
 		}
+		if n.Nesting == NestingSet && n.Block.holds(writeOnly) {
+			return fmt.Errorf("%s: blocks in a set may not hold write-only attributes: its elements are told apart by their values", name)
+		}
 	default:
 		return fmt.Errorf("%s: unknown nesting mode %d", name, n.Nesting)
 	}
@@ -99,10 +102,30 @@ func (o *Object) validate(name string) error {
 		if errors.Join(errs...) == nil && o.ElementType().HasDynamicTypes() {
 			errs = append(errs, fmt.Errorf("%s: a set may not hold nested attributes of dynamic type", name))
 		}
+		if block := (&Block{Attributes: o.Attributes}); errors.Join(errs...) == nil && block.holds(writeOnly) {
+			errs = append(errs, fmt.Errorf("%s: a set may not hold write-only attributes: its elements are told apart by their values", name))
+		}
 	default:
 		errs = append(errs, fmt.Errorf("%s: unknown nesting mode %d", name, o.Nesting))
 	}
 	return errors.Join(errs...)
+}
+
+func writeOnly(a *Attribute) bool { return a.WriteOnly }
+
+// holds tells whether any attribute of a block whose types are valid has a property.
+func (b *Block) holds(property func(*Attribute) bool) bool {
+	for _, attr := range b.Attributes {
+		if attr.any(property) {
+			return true
+		}
+	}
+	for _, nested := range b.BlockTypes {
+		if nested.Block.holds(property) {
+			return true
+		}
+	}
+	return false
 }
 
 // validTypes tells whether implied types can be computed without a failure.

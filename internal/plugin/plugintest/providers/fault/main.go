@@ -106,6 +106,18 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 	case "refuse":
 		resp.Provider = nil
 		resp.Diagnostics = []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityError, Summary: "No schema today"}}
+	case "write-only-set":
+		resp.ResourceSchemas["fault_schema"] = &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{{
+			Name: "s", Optional: true, NestedType: &tfprotov6.SchemaObject{Nesting: tfprotov6.SchemaObjectNestingModeSet, Attributes: []*tfprotov6.SchemaAttribute{
+				str("id", func(a *tfprotov6.SchemaAttribute) { a.Optional, a.WriteOnly = true, true }),
+			}},
+		}}}}
+	case "write-only-set-block":
+		resp.ResourceSchemas["fault_schema"] = &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{BlockTypes: []*tfprotov6.SchemaNestedBlock{{
+			TypeName: "s", Nesting: tfprotov6.SchemaNestedBlockNestingModeSet, Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{
+				str("id", func(a *tfprotov6.SchemaAttribute) { a.Optional, a.WriteOnly = true, true }),
+			}},
+		}}}}
 	case "type": // a type whose attribute can neither be set nor computed
 		resp.ResourceSchemas["fault_schema"] = &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{
 			Attributes: []*tfprotov6.SchemaAttribute{str("id", func(*tfprotov6.SchemaAttribute) {})},
