@@ -25,7 +25,9 @@ type Resource struct {
 	// Check is the name of the check block that a data block is nested in, or "".
 	Check string
 	// Range is the block's header.
-	Range hcl.Range
+	// TypeRange is where the type is named.
+	TypeRange hcl.Range
+	Range     hcl.Range
 }
 
 // Lifecycle is a resource's lifecycle block.
@@ -54,7 +56,7 @@ var dataSchema = &hcl.BodySchema{
 func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdiags.Diagnostics) {
 	r := &Resource{
 		Addr:  addrs.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]},
-		Range: block.DefRange,
+		Range: block.DefRange, TypeRange: block.LabelRanges[0],
 	}
 	kinds := map[addrs.ResourceMode][2]string{
 		addrs.Managed: {"resource type", "resource"}, addrs.Data: {"data source", "data resource"},

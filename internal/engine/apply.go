@@ -57,8 +57,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	if diags.HasErrors() {
 		return plan.Prior, diags
 	}
-	variables, moreDiags := appliedVariables(config, plan, opts.Variables)
-	diags = append(diags, moreDiags...)
+	variables, diags := appliedVariables(config, plan, opts.Variables) // warnings about the configuration came with the plan
 	if diags.HasErrors() {
 		return plan.Prior, diags
 	}

@@ -238,13 +238,13 @@ func (mi *moduleInst) resourceValue(o *object) cty.Value {
 		case repeatCount:
 			elems := make([]cty.Value, len(set.keys))
 			for i, key := range set.keys {
-				elems[i] = orDynamic(set.byKey[key].value)
+				elems[i] = o.orUnknown(set.byKey[key].value)
 			}
 			set.whole = cty.TupleVal(elems)
 		case repeatEach:
 			attrs := make(map[string]cty.Value, len(set.keys))
 			for _, key := range set.keys {
-				attrs[keyName(key)] = orDynamic(set.byKey[key].value)
+				attrs[keyName(key)] = o.orUnknown(set.byKey[key].value)
 			}
 			set.whole = cty.ObjectVal(attrs)
 		}
@@ -256,6 +256,15 @@ func (mi *moduleInst) resourceValue(o *object) cty.Value {
 		}
 	})
 	return set.whole
+}
+
+// orUnknown is the value of one of several instances: of one that this walk leaves
+// out, only its type is known.
+func (o *object) orUnknown(v cty.Value) cty.Value {
+	if v = orDynamic(v); v == cty.DynamicVal && o.schema != nil {
+		return cty.UnknownVal(o.schema.Block.ImpliedType())
+	}
+	return v
 }
 
 func orDynamic(v cty.Value) cty.Value {

@@ -35,7 +35,7 @@ func (o *object) checkIgnored(traversal hcl.Traversal) tfdiags.Diagnostics {
 		return tfdiags.At(at, "Invalid ignore_changes element", "An element of ignore_changes begins with the name of an attribute or a nested block of the resource type.")
 	}
 	if attr := o.schema.Block.Attributes[root.Name]; attr != nil && attr.Computed && !attr.Optional && len(traversal) == 1 {
-		warning := tfdiags.At(at, "Redundant ignore_changes element",
+		warning := tfdiags.At(o.resource.TypeRange, "Redundant ignore_changes element",
 			fmt.Sprintf("The attribute %s is decided by the provider alone, so that there is no configured value to ignore. Remove it; nothing changes by that.", root.Name))
 		return warning.Warnings()
 	}

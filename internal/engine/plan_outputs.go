@@ -15,11 +15,12 @@ func (p *planner) outputChanges() []*plans.OutputChange {
 	for _, name := range sortedNames(p.walk.prog.root.outputs) {
 		o := p.walk.prog.root.outputs[name]
 		seen[name] = true
-		if p.opts.Mode == plans.DestroyMode && p.prior.Outputs[name] == nil {
-			continue
+		recorded := p.prior.Outputs[name]
+		if p.opts.Mode == plans.DestroyMode && (recorded == nil || p.target != nil) {
+			continue // nothing to remove, or what is left may still be shown
 		}
 		change := &plans.OutputChange{Name: name, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.DynamicPseudoType), Sensitive: o.output.Sensitive}
-		if recorded := p.prior.Outputs[name]; recorded != nil {
+		if recorded != nil {
 			change.Before = recorded.Value
 			change.Sensitive = change.Sensitive || recorded.Sensitive
 		}
@@ -34,7 +35,11 @@ func (p *planner) outputChanges() []*plans.OutputChange {
 		if p.opts.Mode == plans.DestroyMode && change.Action == plans.Update {
 			change.Action = plans.Delete
 		}
-		if recorded := p.prior.Outputs[name]; recorded != nil && change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive {
+		switch {
+		case recorded == nil:
+		case change.Action == plans.NoOp && recorded.Sensitive != o.output.Sensitive:
+			change.Action = plans.Update
+		case change.Action == plans.Create: // there is one, and it is null
 			change.Action = plans.Update
 		}
 		out = append(out, change)

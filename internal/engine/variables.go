@@ -180,7 +180,7 @@ func (mi *moduleInst) checkRules(of checked, rules []*configs.CheckRule, summary
 		return diags
 	}
 	diags = append(diags, mi.evalRules(of, rules, summary, hclCtx)...)
-	if mi.walk.tolerant {
+	if p, planning := mi.walk.op.(*planner); mi.walk.tolerant || (planning && p.opts.Mode == plans.RefreshOnlyMode) {
 		return diags.Warnings()
 	}
 	return diags

@@ -24,8 +24,9 @@ type Bench struct {
 	AWSConfig string
 	// Scratch is a folder for working directories.
 	Scratch string
-	// Recording tells that what terraform shows in cases of slow providers is kept anew.
-	Recording bool
+	// Recording tells that what terraform shows in cases of slow providers is kept
+	// anew, Crossing that both programs plan in each other's directory there as well.
+	Recording, Crossing bool
 
 	mocks mocks
 	// override writes AWSConfig once; overridden is how that ended.

@@ -15,6 +15,9 @@ const differencesPage = "../../docs/internals/differences.md"
 // record has terraform run the cases whose results are kept, and keeps them anew.
 var record = flag.Bool("record", false, "keep what terraform shows in the cases with the AWS provider")
 
+// cross has both programs plan in each other's directory in these cases, too.
+var cross = flag.Bool("cross", false, "plan in each other's directory in the cases with the AWS provider")
+
 // TestParity runs every case. One is run with
 //
 //	go test ./internal/parity -run TestParity/HEADING/CASE
@@ -53,7 +56,7 @@ func newBench(t *testing.T) *Bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench.Recording = *record
+	bench.Recording, bench.Crossing = *record, *cross
 	t.Cleanup(bench.Close)
 	return bench
 }

@@ -33,6 +33,9 @@ func isProse(line string) bool {
 			return false
 		}
 	}
+	if strings.HasPrefix(line, "──") || strings.HasPrefix(line, "    terraform ") || strings.HasPrefix(line, "    towline ") {
+		return true // how to go on
+	}
 	first := line[0]
 	letter := first >= 'A' && first <= 'Z' || first >= 'a' && first <= 'z'
 	return letter && !strings.Contains(line, " = ")

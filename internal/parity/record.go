@@ -30,7 +30,7 @@ func (b *Bench) runRecorded(ctx context.Context, c Case) ([]string, error) {
 }
 
 // Record runs terraform through a case, keeps what it shows, and compares towline
-// with it, also each in the other's directory.
+// with it.
 func (b *Bench) Record(ctx context.Context, c Case) ([]string, error) {
 	want, err := b.play(ctx, b.Terraform, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func (b *Bench) Record(ctx context.Context, c Case) ([]string, error) {
 
 // crosses tells whether both programs are to plan in a directory: where one of
 // them is slow, only when it is run anyway.
-func (b *Bench) crosses(c Case) bool { return !c.Recorded() || b.Recording }
+func (b *Bench) crosses(c Case) bool { return !c.Recorded() || b.Crossing }
 
 func writeRecord(c Case, seen []Observation) error {
 	var buf bytes.Buffer

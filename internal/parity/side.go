@@ -41,6 +41,9 @@ type side struct {
 	flags []string
 	// stale tells that modules and providers may have to be installed.
 	stale bool
+	// terse leaves out the text of plans that are applied: where terraform is slow,
+	// it is compared at steps that only plan.
+	terse bool
 	// install is the subcommand that installs them, needs what makes it necessary.
 	install string
 	needs   *regexp.Regexp
@@ -110,6 +113,7 @@ func init() {
 func cloudStep(context.Context, *side, *Case, Step) (Observation, error) { return nil, nil }
 
 func planStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {
+	s.terse = false
 	return s.plan(ctx, step.Args)
 }
 
@@ -134,6 +138,9 @@ func (s *side) plan(ctx context.Context, flags []string) (Observation, error) {
 	}
 	if seen["plan"], err = s.document(ctx, "show", "-json", keptPlan); err != nil {
 		return nil, err
+	}
+	if s.terse {
+		return seen, nil
 	}
 	text, err := s.run(ctx, "", "show", "-no-color", keptPlan)
 	if err != nil {
@@ -165,7 +172,8 @@ func (s *side) document(ctx context.Context, args ...string) (any, error) {
 	return s.names.in(doc), nil
 }
 
-func applyStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {
+func applyStep(ctx context.Context, s *side, c *Case, step Step) (Observation, error) {
+	s.terse = c.Recorded()
 	seen, err := s.plan(ctx, step.Args)
 	if err != nil || seen["exit"] != ok {
 		return seen, err

@@ -110,7 +110,7 @@ func withoutChecks(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
 func (s *session) saved(path string) (*plans.Plan, bool) {
 	saved, err := planfile.Read(path)
 	if err != nil {
-		s.app.fail("Failed to load plan file", err)
+		s.app.fail(fmt.Sprintf("Failed to load %q as a plan file", path), err)
 		return nil, false
 	}
 	switch {

@@ -1,3 +1,3 @@
-output "inf" {
-  value = 1 / 0
+output "nan" {
+  value = 0 / 0
 }

@@ -1,3 +1,0 @@
-output "nan" {
-  value = 0 / 0
-}
