@@ -24,6 +24,8 @@ func TestSources(t *testing.T) {
 		"example.com/a/b/c//sub":            "example.com/a/b/c//sub",
 		"github.com/a/b":                    "git::https://github.com/a/b.git",
 		"github.com/a/b//sub?ref=v1":        "git::https://github.com/a/b.git//sub?ref=v1",
+		"bitbucket.org/a/b//c?ref=d":        "git::https://bitbucket.org/a/b.git//c?ref=d",
+		"bitbucket.org/a":                   "",
 		"git@github.com:a/b.git":            "git::ssh://git@github.com/a/b.git",
 		"git::https://example.com/a.git":    "git::https://example.com/a.git",
 		"https://example.com/a.zip//b/c":    "https://example.com/a.zip//b/c",

@@ -45,7 +45,7 @@ func parseSource(text string, versioned bool) (source, error) {
 
 // detectors understand the short forms of addresses.
 var detectors = []getter.Detector{
-	new(getter.GitHubDetector), new(getter.GitDetector), new(getter.GitLabDetector), new(getter.BitBucketDetector),
+	new(getter.GitHubDetector), new(getter.GitDetector), new(getter.GitLabDetector), new(bitbucketDetector),
 	new(getter.GCSDetector), new(getter.S3Detector), new(folderDetector),
 }
 
@@ -66,6 +66,28 @@ func parseRemote(text string) (source, error) {
 		}
 	}
 	return source{remote: detected, subdir: subdir}, nil
+}
+
+// bitbucketDetector understands bitbucket.org/OWNER/REPOSITORY. The library's own
+// asks the site which kind of repository it is; there are no others than Git any more.
+type bitbucketDetector struct{}
+
+// Detect implements getter.Detector.
+func (*bitbucketDetector) Detect(src, _ string) (string, bool, error) {
+	rest, ok := strings.CutPrefix(src, "bitbucket.org/")
+	if !ok {
+		return "", false, nil
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	parts := strings.Split(path, "/")
+	if len(parts) != 2 || parts[0] == "" || parts[1] == "" {
+		return "", false, errSource
+	}
+	url := "git::https://bitbucket.org/" + parts[0] + "/" + strings.TrimSuffix(parts[1], ".git") + ".git"
+	if query != "" {
+		url += "?" + query
+	}
+	return url, true, nil
 }
 
 // folderDetector understands full paths of folders.
