@@ -354,3 +354,33 @@ func TestEphemeralResourcesAreClosedWhenCancelled(t *testing.T) {
 		t.Errorf("calls differ (-want +got):\n%s", diff)
 	}
 }
+
+// An engine that stays running opens an object anew in every plan, and one that
+// gives something else each time makes no change of what is only written.
+func TestEphemeralResourcesAreOpenedInEveryPlan(t *testing.T) {
+	t.Parallel()
+	cloud := ephemeralCloud()
+	opened := 0
+	cloud.OpenHook = func(_ context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {
+		opened++
+		vals := req.Config.AsValueMap()
+		vals["id"] = cty.StringVal(fmt.Sprint("token-", opened))
+		return providers.OpenEphemeralResponse{Result: cty.ObjectVal(vals)}
+	}
+	b := newBench(t, source{"cloud": func() providers.Interface { return cloud }})
+	b.write(map[string]string{"main.tf": "terraform {\n  required_providers {\n    cloud = { source = \"towline/cloud\" }\n  }\n}\n" +
+		"ephemeral \"cloud_token\" \"t\" {\n  name = \"a\"\n}\nresource \"cloud_thing\" \"x\" {\n  secret = ephemeral.cloud_token.t.id\n}\n"})
+	b.mustApply(engine.PlanOptions{})
+	config := b.load()
+	for range 3 {
+		before := opened
+		plan, diags := b.engine.Plan(t.Context(), config, b.state, engine.PlanOptions{})
+		if diags.HasErrors() {
+			t.Fatal(diags.Err())
+		}
+		b.wantActions(plan)
+		if opened != before+1 {
+			t.Errorf("the object was opened %d times in a plan, want once", opened-before)
+		}
+	}
+}
