@@ -62,6 +62,7 @@ func (a *app) commands() map[string]func() *command {
 
 		"init":         a.initCommand,
 		"get":          a.getCommand,
+		"fmt":          a.fmtCommand,
 		"validate":     a.validateCommand,
 		"plan":         a.planCommand,
 		"apply":        a.applyCommand,
