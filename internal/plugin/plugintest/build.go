@@ -44,7 +44,8 @@ func Build(tb testing.TB, name string) string {
 }
 
 // compile builds into a folder in the user's cache. The program is moved into
-// place, so that test binaries which run at the same time do not disturb each other.
+// place, so that test binaries which run at the same time do not disturb each other;
+// and nothing but its sources goes into it, since lock files know it by its digest.
 func compile(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -56,7 +57,7 @@ func compile(name string) (string, error) {
 	}
 	path := filepath.Join(dir, "terraform-provider-"+strings.TrimPrefix(filepath.Base(name), "terraform-provider-"))
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	cmd := exec.Command("go", "build", "-o", fresh, name) //nolint:gosec // names are constants of this package
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", fresh, name) //nolint:gosec // names are constants of this package
 	cmd.Dir = providersDir()
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
