@@ -417,6 +417,8 @@ func (p *planner) result() *plans.Plan {
 		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
 	}
 	plan.Outputs = p.outputChanges()
+	plan.NullOutputs = map[string]bool{}
+	p.walk.root.nullOutputs(plan.NullOutputs)
 	plan.Checks = p.walk.checks.results(nil)
 	plan.Functions = p.walk.results.kept()
 	p.withoutLeft(plan)

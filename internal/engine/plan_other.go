@@ -178,7 +178,6 @@ func (w *walk) acceptData(inst *instance, ev evaluated, val cty.Value) (*states.
 	if val == cty.NilVal || val.IsNull() || !val.IsWhollyKnown() {
 		return nil, providerBug(summary, inst.name, "the result of a data source must be an object without unknown values")
 	}
-	val = objchange.NormalizeObjectFromLegacySDK(val, inst.object.schema.Block)
 	obj, err := newObject(inst.object.schema, val, nil, objectMeta{sensitive: ev.sensitive})
 	if err != nil {
 		return nil, providerBug(summary, inst.name, err.Error())

@@ -77,3 +77,26 @@ func compareText(a, b string) int {
 		return 0
 	}
 }
+
+// nullOutputs collects the outputs of the modules below that are null.
+func (mi *moduleInst) nullOutputs(into map[string]bool) {
+	for _, call := range mi.prog.calls {
+		set := mi.slots[call.local].children
+		if set == nil {
+			continue
+		}
+		for _, child := range set.byKey {
+			for name, o := range child.prog.outputs {
+				if val := child.slots[o.local].value; val != cty.NilVal && isNull(val) {
+					into[plans.ModuleOutput(child.path, name)] = true
+				}
+			}
+			child.nullOutputs(into)
+		}
+	}
+}
+
+func isNull(val cty.Value) bool {
+	val, _ = val.Unmark()
+	return val.IsKnown() && val.IsNull()
+}

@@ -63,6 +63,7 @@ type file struct {
 	Targets      []string            `json:"targets,omitempty"`
 	ForceReplace []string            `json:"force_replace,omitempty"`
 	Relevant     []relevant          `json:"relevant,omitempty"`
+	NullOutputs  map[string]bool     `json:"null_outputs,omitempty"`
 	Checks       json.RawMessage     `json:"checks,omitempty"`
 	FunctionKey  []byte              `json:"function_key,omitempty"`
 	Functions    map[string]string   `json:"functions,omitempty"`
@@ -182,6 +183,7 @@ func encode(saved Saved) ([]byte, error) {
 	for _, r := range p.Relevant {
 		out.Relevant = append(out.Relevant, relevant{r.Resource, e.paths([]cty.Path{r.Path})})
 	}
+	out.NullOutputs = p.NullOutputs
 	checks, err := states.EncodeChecks(p.Checks)
 	e.fail(err)
 	out.Checks = checks
@@ -198,7 +200,7 @@ func decode(data []byte) (Saved, error) {
 		return Saved{}, err
 	}
 	d := &coder{}
-	p := &plans.Plan{Mode: in.Mode, Created: in.Created, Errored: in.Errored, Complete: in.Complete, Variables: map[string]plans.Variable{}}
+	p := &plans.Plan{Mode: in.Mode, Created: in.Created, Errored: in.Errored, Complete: in.Complete, NullOutputs: in.NullOutputs, Variables: map[string]plans.Variable{}}
 	for name, v := range in.Variables {
 		p.Variables[name] = plans.Variable{Value: d.decodeValue(v.Value), FromDefault: v.FromDefault, Ephemeral: v.Ephemeral}
 	}

@@ -144,6 +144,9 @@ func (e *encoder) plannedValues(plan *plans.Plan) (values, error) {
 		if r.Values, err = marshal(c.After); err != nil {
 			return values{}, fmt.Errorf("%s: %w", c.Addr, err)
 		}
+		if string(r.Values) == "{}" { // nothing is known yet
+			r.Values = nil
+		}
 		sensitive := c.AfterSensitive
 		if c.Action.IsReplace() && c.Reason != plans.ReplaceBecauseTainted { // terraform forgets the schema's here
 			sensitive = c.AfterConfigSensitive

@@ -29,7 +29,7 @@ type Schemas func(provider addrs.Provider, addr addrs.Resource) *providers.Block
 // Attributes lists the attributes that contributed to a plan's changes, each once,
 // ordered by address and path.
 func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []plans.RelevantAttribute {
-	f := &finder{config: config, schemas: schemas, seen: map[string]bool{}, found: map[string]plans.RelevantAttribute{}}
+	f := &finder{config: config, schemas: schemas, null: plan.NullOutputs, seen: map[string]bool{}, found: map[string]plans.RelevantAttribute{}}
 	for _, c := range plan.Changes {
 		if c.Action != plans.NoOp {
 			f.resourceRefs(c.Addr.Module, c.Addr.Resource, nil)
@@ -99,11 +99,13 @@ func holdsResources(config *configs.Config) bool {
 	return false
 }
 
-// outputRefs follows all outputs of a module instance.
+// outputRefs follows all outputs of a module instance that have a value.
 func (f *finder) outputRefs(module addrs.ModuleInstance) {
 	if config := f.module(module); config != nil {
-		for _, output := range config.Module.Outputs {
-			f.exprRefs(module, output.Expr)
+		for name, output := range config.Module.Outputs {
+			if !f.null[plans.ModuleOutput(module, name)] {
+				f.exprRefs(module, output.Expr)
+			}
 		}
 	}
 }
@@ -114,6 +116,7 @@ func sortKey(r plans.RelevantAttribute) string { return r.Resource + "\x00" + pa
 type finder struct {
 	config  *configs.Config
 	schemas Schemas
+	null    map[string]bool // outputs that are null
 	seen    map[string]bool
 	found   map[string]plans.RelevantAttribute
 }
@@ -154,6 +157,9 @@ func (f *finder) follow(module addrs.ModuleInstance, ref lang.Ref) {
 	case lang.RefModule:
 		f.moduleRefs(module, config, ref)
 	case lang.RefResource:
+		if config.Module.Resources[ref.Resource] == nil {
+			return // the iterator of a dynamic block
+		}
 		f.note(module, ref)
 		f.resourceRefs(module, ref.Resource, ref.Path)
 	}

@@ -165,7 +165,7 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	if !isUnknown(c.after) {
 		return diff{}, false
 	}
-	if absent(c.before) {
+	if isNull(c.before) {
 		return diff{plans.Create, c.forced(), unknown{}}, true
 	}
 	old := was(change{before: emptyAsNull(c.before)})
