@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -57,37 +58,38 @@ type command struct {
 
 // commands lists every subcommand by its words.
 func (a *app) commands() map[string]func() *command {
+	all := a.mirroredCommands()
+	maps.Copy(all, a.ownCommands())
+	return all
+}
+
+// mirroredCommands are those that terraform has too.
+func (a *app) mirroredCommands() map[string]func() *command {
 	return map[string]func() *command{
-		"version": a.versionCommand,
-
-		"init":         a.initCommand,
-		"get":          a.getCommand,
-		"fmt":          a.fmtCommand,
-		"validate":     a.validateCommand,
-		"plan":         a.planCommand,
-		"apply":        a.applyCommand,
-		"destroy":      a.destroyCommand,
-		"show":         a.showCommand,
-		"output":       a.outputCommand,
-		"state":        a.group("state", "Look at the state"),
-		"state list":   a.stateListCommand,
-		"state show":   a.stateShowCommand,
-		"state mv":     a.stateMvCommand,
-		"state rm":     a.stateRmCommand,
-		"state pull":   a.statePullCommand,
-		"state push":   a.statePushCommand,
-		"refresh":      a.refreshCommand,
-		"console":      a.consoleCommand,
-		"graph":        a.graphCommand,
-		"providers":    a.providersCommand,
-		"import":       a.importCommand,
-		"taint":        a.taintCommand,
-		"untaint":      a.untaintCommand,
-		"force-unlock": a.forceUnlockCommand,
-		"settle":       a.settleCommand,
-		"agent run":    a.agentRunCommand,
-		"agent settle": a.agentSettleCommand,
-
+		"init":                   a.initCommand,
+		"get":                    a.getCommand,
+		"fmt":                    a.fmtCommand,
+		"validate":               a.validateCommand,
+		"plan":                   a.planCommand,
+		"apply":                  a.applyCommand,
+		"destroy":                a.destroyCommand,
+		"show":                   a.showCommand,
+		"output":                 a.outputCommand,
+		"state":                  a.group("state", "Look at the state"),
+		"state list":             a.stateListCommand,
+		"state show":             a.stateShowCommand,
+		"state mv":               a.stateMvCommand,
+		"state rm":               a.stateRmCommand,
+		"state pull":             a.statePullCommand,
+		"state push":             a.statePushCommand,
+		"refresh":                a.refreshCommand,
+		"console":                a.consoleCommand,
+		"graph":                  a.graphCommand,
+		"providers":              a.providersCommand,
+		"import":                 a.importCommand,
+		"taint":                  a.taintCommand,
+		"untaint":                a.untaintCommand,
+		"force-unlock":           a.forceUnlockCommand,
 		"state replace-provider": a.stateReplaceProviderCommand,
 		"providers schema":       a.providersSchemaCommand,
 		"providers lock":         a.providersLockCommand,
@@ -98,7 +100,16 @@ func (a *app) commands() map[string]func() *command {
 		"workspace new":          a.workspaceNewCommand,
 		"workspace select":       a.workspaceSelectCommand,
 		"workspace delete":       a.workspaceDeleteCommand,
+	}
+}
 
+// ownCommands are those that are about repositories and agents.
+func (a *app) ownCommands() map[string]func() *command {
+	return map[string]func() *command{
+		"version":              a.versionCommand,
+		"settle":               a.settleCommand,
+		"agent run":            a.agentRunCommand,
+		"agent settle":         a.agentSettleCommand,
 		"agent":                a.group("agent", "Run the agent of an environment"),
 		"repository":           a.group("repository", "Create repositories and keep them fresh"),
 		"repository init":      a.repositoryInitCommand,
