@@ -171,7 +171,7 @@ func TestWarmPlansAreAsFreshOnes(t *testing.T) {
 func freshPlan(t *testing.T, fake *providerstest.Provider, config *configs.Config, state *states.State, opts engine.PlanOptions) *plans.Plan {
 	t.Helper()
 	e := engine.New(engine.Options{Providers: source{"fake": func() providers.Interface { return fake }}})
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	plan, diags := e.Plan(t.Context(), config, state, opts)
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
