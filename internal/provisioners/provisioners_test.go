@@ -2,6 +2,7 @@ package provisioners
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -254,7 +255,7 @@ func TestConnectionThrough(t *testing.T) {
 		join(near, far)
 	}))
 	t.Cleanup(tunnel.Close)
-	proxyPort := cty.NumberIntVal(int64(tunnel.Listener.Addr().(*net.TCPAddr).Port))
+	proxyPort := cty.NumberIntVal(int64(portNumber(t, tunnel.Listener.Addr())))
 	inline := map[string]cty.Value{"inline": cty.ListVal([]cty.Value{cty.StringVal("echo $SSH_CONNECTION")})}
 	proxied := func(password string) map[string]cty.Value {
 		return map[string]cty.Value{
@@ -283,7 +284,7 @@ func TestConnectionThrough(t *testing.T) {
 func join(a, b net.Conn) {
 	for _, pair := range [][2]net.Conn{{a, b}, {b, a}} {
 		go func() {
-			_, _ = pair[0].(*net.TCPConn).ReadFrom(pair[1])
+			_, _ = io.Copy(pair[0], pair[1])
 			_ = pair[0].Close()
 		}()
 	}

@@ -102,7 +102,16 @@ func freePort(t *testing.T) int {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return portNumber(t, l.Addr())
+}
+
+func portNumber(t *testing.T, addr net.Addr) int {
+	t.Helper()
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("%s is no TCP address", addr)
+	}
+	return tcp.Port
 }
 
 func write(t *testing.T, path, content string, mode os.FileMode) {
