@@ -51,7 +51,7 @@ func HasFiles(dir string) bool {
 type loader struct {
 	parser    *hclparse.Parser
 	installed map[string]installedModule // by module path joined by dots
-	unwritten map[string][]byte // of the root module
+	unwritten map[string][]byte          // of the root module
 	modules   int
 }
 

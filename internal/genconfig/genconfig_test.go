@@ -40,8 +40,8 @@ func TestResource(t *testing.T) {
 		"tricky": str("a ${b}\n\"c\""), "secret": str("hidden"), "wo": cty.NullVal(cty.String),
 		"list": cty.ListVal([]cty.Value{str("x")}), "map": cty.MapVal(map[string]cty.Value{"k v": cty.NumberIntVal(2)}),
 		"single": innerVal("s"), "many": cty.ListVal([]cty.Value{innerVal("m")}), "keyed": cty.MapVal(map[string]cty.Value{"a b": innerVal("k")}),
-		"none":   cty.NullVal(cty.Set(innerVal("").Type())),
-		"one":    innerVal("o"), "some": cty.ListVal([]cty.Value{innerVal("1"), innerVal("2")}), "by_key": cty.MapVal(map[string]cty.Value{"x": innerVal("y")}),
+		"none": cty.NullVal(cty.Set(innerVal("").Type())),
+		"one":  innerVal("o"), "some": cty.ListVal([]cty.Value{innerVal("1"), innerVal("2")}), "by_key": cty.MapVal(map[string]cty.Value{"x": innerVal("y")}),
 		"absent": cty.NullVal(innerVal("").Type()),
 	})
 	want := `resource "fake_thing" "r" {
