@@ -99,12 +99,7 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	if obj != nil && answer.planned.RawEquals(prior) {
 		return nil, append(diags, a.remark(inst, change, obj, ev)...)
 	}
-	deposed, moreDiags := a.depose(inst, change)
-	diags = append(diags, moreDiags...)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	call := providerCall{
+	call := &providerCall{
 		applier: a, run: run, change: change, name: inst.name, schema: inst.object.schema,
 		verb: "create", prior: prior, priorObject: obj, planned: answer.planned, config: ev.config, private: answer.private, legacy: answer.legacy,
 		meta: objectMeta{sensitive: ev.sensitive, dependencies: change.Dependencies, createFirst: change.CreateBeforeDestroy},
@@ -114,18 +109,29 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 	} else {
 		call.provisioners = provisionersOf(inst.object.provisioners, false)
 	}
+	return a.makeChange(ctx, inst, call, diags)
+}
+
+// makeChange makes a planned change and gives the instance its new value. diags are
+// the problems so far.
+func (a *applier) makeChange(ctx context.Context, inst *instance, call *providerCall, diags tfdiags.Diagnostics) (*providerCall, tfdiags.Diagnostics) {
+	deposed, moreDiags := a.depose(inst, call.change)
+	diags = append(diags, moreDiags...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
 	after, moreDiags := call.do(ctx)
 	diags = append(diags, moreDiags...)
 	if after != nil {
-		inst.value = markObject(inst.object.schema, after.Decoded().Value, ev.sensitive)
+		inst.value = markObject(inst.object.schema, after.Decoded().Value, call.meta.sensitive)
 	}
 	if after == nil && deposed != "" && !call.unanswered {
-		diags = append(diags, a.restore(inst, change, deposed)...)
+		diags = append(diags, a.restore(inst, call.change, deposed)...)
 	}
 	if call.created == nil {
 		return nil, diags
 	}
-	return &call, diags
+	return call, diags
 }
 
 // remark records an object of which only the marks or the record's metadata change.
