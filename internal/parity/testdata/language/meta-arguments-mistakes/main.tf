@@ -2,9 +2,6 @@ resource "terraform_data" "a" {
   count    = 1
   for_each = {}
 }
-resource "terraform_data" "b" {
-  depends_on = ["x"]
-}
 resource "terraform_data" "c" {
   lifecycle {
     create_before_destroy = "maybe"

@@ -1,3 +1,0 @@
-data "aws_ssm_parameter" "p" {
-  name = "/parity/nope"
-}

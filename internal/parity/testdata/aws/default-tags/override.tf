@@ -1,5 +1,0 @@
-provider "aws" {
-  default_tags {
-    tags = { owner = "parity", env = "test" }
-  }
-}

@@ -1,6 +1,0 @@
-removed {
-  from = aws_sns_topic.t
-  lifecycle {
-    destroy = false
-  }
-}

@@ -1,3 +1,0 @@
-resource "aws_sns_topic" "t" {
-  name = "parity-forgotten"
-}

@@ -1,4 +1,0 @@
-variable "v" {}
-output "o" {
-  value = var.v
-}

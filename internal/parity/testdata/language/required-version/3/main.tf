@@ -1,3 +1,0 @@
-terraform {
-  required_version = "nope"
-}
