@@ -91,8 +91,12 @@ func (n *names) name(found, at string) {
 	n.known[found] = opening + at + closing
 }
 
+// endpoints matches where a cloud of the tests listens.
+var endpoints = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
 // replace gives invented texts and times in a text their names.
 func (n *names) replace(s string) string {
+	s = endpoints.ReplaceAllString(s, opening+"cloud"+closing)
 	if name, ok := n.known[s]; ok {
 		return name
 	}

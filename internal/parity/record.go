@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // recordFile holds what terraform showed in a case, with names for all that is invented.
@@ -84,7 +85,8 @@ func readRecord(c Case) ([]Observation, error) {
 	list, _ := doc.([]any)
 	seen := make([]Observation, len(list))
 	for i, one := range list {
-		seen[i], _ = one.(map[string]any)
+		named, _ := newNames(time.Now()).in(one).(map[string]any) // names may have been added since
+		seen[i] = named
 	}
 	return seen, nil
 }

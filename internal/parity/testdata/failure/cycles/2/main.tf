@@ -1,3 +1,0 @@
-resource "terraform_data" "a" {
-  input = terraform_data.a.id
-}

@@ -1,4 +1,0 @@
-locals {
-  a = local.b
-  b = local.a
-}
