@@ -28,6 +28,8 @@ type repetition struct {
 	mode  repeatMode
 	// unknown stands for all instances at once, when validating.
 	unknown bool
+	// stable tells that key and value are the same as in the last plan.
+	stable bool
 }
 
 // instanceKey returns the key of the instance that a reference means.

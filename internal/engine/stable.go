@@ -88,11 +88,11 @@ func (mi *moduleInst) stays(o *object) {
 	}
 	s := &mi.slots[o.local]
 	if o.kind != kindVariable {
-		s.stable = mi.stable(o.refs, nil)
+		s.stable = mi.stable(o.refs, repetition{})
 		return
 	}
 	if mi.parent != nil {
-		s.stable = mi.parent.stable(o.refs, mi.parent.slots[mi.prog.call.local].children)
+		s.stable = mi.parent.stable(o.refs, mi.repeat)
 		return
 	}
 	before, hadBefore := last.variables[o.name]
@@ -103,32 +103,21 @@ func (mi *moduleInst) stays(o *object) {
 // sameExpansion tells whether a resource or a module call has the same instances
 // as in the last plan.
 func (mi *moduleInst) sameExpansion(o *object) bool {
-	return mi.walk.last.program == mi.walk.prog && o.pure && mi.stable(o.repeatRefs, nil)
+	return mi.walk.last.program == mi.walk.prog && o.pure && mi.stable(o.repeatRefs, repetition{})
 }
 
-// expansion is the set of instances that an expression stands in, or nil.
-type expansion interface{ isStable() bool }
-
-func (s *instanceSet) isStable() bool { return s != nil && s.stable }
-
-func (s *childSet) isStable() bool { return s != nil && s.stable }
-
-// stable tells whether all references are to stable values. around is what gives
-// each.value its meaning; it may be a nil pointer.
-func (mi *moduleInst) stable(refs []ref, around expansion) bool {
-	return mi.stableFor(refs, around, repetition{})
-}
-
-func (mi *moduleInst) stableFor(refs []ref, around expansion, repeat repetition) bool {
+// stable tells whether all references are to stable values. repeat is what count
+// and each stand for.
+func (mi *moduleInst) stable(refs []ref, repeat repetition) bool {
 	for _, r := range refs {
-		if !mi.stableRef(r, around, repeat) {
+		if !mi.stableRef(r, repeat) {
 			return false
 		}
 	}
 	return true
 }
 
-func (mi *moduleInst) stableRef(r ref, around expansion, repeat repetition) bool {
+func (mi *moduleInst) stableRef(r ref, repeat repetition) bool {
 	switch r.Kind {
 	case lang.RefVariable, lang.RefLocal:
 		return mi.slots[r.target.local].stable
@@ -143,7 +132,7 @@ func (mi *moduleInst) stableRef(r ref, around expansion, repeat repetition) bool
 	case lang.RefCount, lang.RefPath, lang.RefTerraform:
 		return true
 	case lang.RefEach:
-		return around != nil && around.isStable()
+		return repeat.stable
 	default:
 		return false
 	}
@@ -167,7 +156,7 @@ func (s *instanceSet) wholeStable() bool {
 // stableOutputs tells whether what a reference to a module call means is the same.
 func (mi *moduleInst) stableOutputs(r ref) bool {
 	set := mi.slots[r.target.local].children
-	if !set.isStable() {
+	if set == nil || !set.stable {
 		return false
 	}
 	stable := true
@@ -184,7 +173,7 @@ func (p *planner) remembered(inst *instance, memo *planMemo) (evaluated, bool) {
 	if memo == nil || !p.walk.follows(memo.generation) || !o.pure || len(o.provisioners) > 0 || len(o.resource.Lifecycle.Preconditions) > 0 {
 		return evaluated{}, false
 	}
-	if !inst.mi.stableFor(o.refs, inst.mi.slots[o.local].instances, inst.repeat) {
+	if !inst.mi.stable(o.refs, inst.repeat) {
 		return evaluated{}, false
 	}
 	return evaluated{config: memo.written, written: memo.written, sensitive: memo.sensitive}, true

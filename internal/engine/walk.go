@@ -258,7 +258,9 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 	s.instances = set
 	nodes := make([]*dag.Node, 0, len(keys))
 	for i, key := range keys {
-		inst := &instance{mi: mi, object: o, repeat: repeats(i),
+		repeat := repeats(i)
+		repeat.stable = set.stable
+		inst := &instance{mi: mi, object: o, repeat: repeat,
 			addr: addrs.ResourceInstance{Module: mi.path, Resource: o.resource.Addr, Key: key}}
 		inst.name = inst.addr.String()
 		set.byKey[key] = inst
@@ -291,7 +293,9 @@ func (mi *moduleInst) expandCall(o *object) tfdiags.Diagnostics {
 	}
 	set := &childSet{mode: mode, keys: keys, byKey: make(map[addrs.InstanceKey]*moduleInst, len(keys)), stable: mi.sameExpansion(o)}
 	for i, key := range keys {
-		child := w.newModuleInst(o.child, mi, mi.path.Child(o.name, key), repeats(i))
+		repeat := repeats(i)
+		repeat.stable = set.stable
+		child := w.newModuleInst(o.child, mi, mi.path.Child(o.name, key), repeat)
 		set.byKey[key] = child
 		for output, gate := range s.outputGates {
 			w.sched.Depend(gate, child.slots[output.local].node)
