@@ -192,8 +192,9 @@ func (a *applier) instance(inst *instance) dag.Step {
 func (a *applier) keepStep(inst *instance, run *providerRun, change *plans.Change) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		obj := a.plan.Prior.Object(inst.addr)
-		if obj == nil {
-			return dag.Done() // not part of this plan
+		if obj == nil { // not part of this plan
+			inst.value = cty.UnknownVal(inst.object.schema.Block.ImpliedType())
+			return dag.Done()
 		}
 		if obj.Decoded() != nil {
 			return nil, !a.walk.report(a.keep(inst, obj, change))

@@ -388,7 +388,7 @@ func (p *planner) frozen(addr addrs.ResourceInstance) bool {
 // recordedValue is what references see of an instance that is not planned.
 func (p *planner) recordedValue(inst *instance, read *objectRead) cty.Value {
 	if read == nil || read.now == nil {
-		return cty.DynamicVal
+		return cty.UnknownVal(inst.object.schema.Block.ImpliedType())
 	}
 	return markObject(inst.object.schema, read.now.Decoded().Value, read.now.Sensitive)
 }

@@ -121,12 +121,17 @@ func keyOf(key addrs.InstanceKey) any {
 // Plan tells of drift, of every planned change and of how many there are.
 func (s *Stream) Plan(plan *plans.Plan) {
 	for _, c := range plan.Drift {
+		if plan.Mode == plans.DestroyMode { // everything goes, whatever it is like
+			break
+		}
 		if c.Action != plans.NoOp || plan.Mode == plans.RefreshOnlyMode {
 			change := changeOf(c)
 			s.info("resource_drift", fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change["action"]), fields{"change": change})
 		}
 	}
-	s.PlannedChanges(plan)
+	for _, c := range plan.Changes {
+		s.plannedChange(c)
+	}
 	n := plan.Count()
 	s.info("change_summary", summary("Plan: ", n, "to add", "to change", "to destroy", "to import"), fields{"changes": counts(n, "plan")})
 	outputs := fields{}
@@ -138,12 +143,19 @@ func (s *Stream) Plan(plan *plans.Plan) {
 	}
 }
 
-// PlannedChanges tells of every planned change.
-func (s *Stream) PlannedChanges(plan *plans.Plan) {
+// Saved tells of every change of a saved plan that is being applied, but for what
+// only moves or is only imported.
+func (s *Stream) Saved(plan *plans.Plan) {
 	for _, c := range plan.Changes {
-		if change := changeOf(c); change["action"] != "noop" {
-			s.info("planned_change", fmt.Sprintf("%s: Plan to %s", c.Addr, change["action"]), fields{"change": change})
+		if c.Action != plans.NoOp {
+			s.plannedChange(c)
 		}
+	}
+}
+
+func (s *Stream) plannedChange(c *plans.Change) {
+	if change := changeOf(c); change["action"] != "noop" {
+		s.info("planned_change", fmt.Sprintf("%s: Plan to %s", c.Addr, change["action"]), fields{"change": change})
 	}
 }
 
@@ -162,6 +174,9 @@ func changeOf(c *plans.Change) fields {
 	}
 	if c.Importing != "" {
 		out["importing"] = fields{"id": c.Importing}
+		if c.GeneratedConfig != "" {
+			out["generated_config"] = c.GeneratedConfig
+		}
 		if out["action"] == "noop" {
 			out["action"] = "import"
 		}

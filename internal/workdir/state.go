@@ -40,11 +40,14 @@ type Options struct {
 
 // State is a workspace's state, locked until Close.
 type State struct {
-	store    backend.Store
-	opts     Options
-	lockID   string // "" if nothing is locked
-	written  []byte // the state file's content as last read or written
-	backedUp bool
+	// KeepEmpty has an empty state written even if there was none, as after an apply
+	// that had nothing to do.
+	KeepEmpty bool
+	store     backend.Store
+	opts      Options
+	lockID    string // "" if nothing is locked
+	written   []byte // the state file's content as last read or written
+	backedUp  bool
 
 	// State is the recorded state with the journal's results in it.
 	State *states.State
@@ -192,7 +195,7 @@ func sameContent(a, b *states.State) bool {
 }
 
 func (s *State) write(state *states.State) error {
-	if state.Empty() && len(s.written) == 0 {
+	if state.Empty() && len(s.written) == 0 && !s.KeepEmpty {
 		return nil
 	}
 	if state.Lineage == "" {

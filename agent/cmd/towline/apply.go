@@ -122,7 +122,7 @@ func (s *session) saved(path string) (*plans.Plan, bool) {
 		return nil, false
 	}
 	if s.app.stream != nil {
-		s.app.stream.PlannedChanges(saved.Plan)
+		s.app.stream.Saved(saved.Plan)
 	}
 	if s.app.show(s.checkGiven(saved.Plan)) {
 		return nil, false
@@ -146,6 +146,7 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan, destroying bool) 
 	s.engine.SetHook(counter)
 	state, diags := s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
 	if state != nil {
+		s.state.KeepEmpty = !diags.HasErrors()
 		if err := s.state.Save(state); err != nil {
 			s.app.fail("Failed to save state", fmt.Errorf("%w; what was done is in the journal beside the state file and will be taken up by the next run", err))
 			return exitFailed
