@@ -31,7 +31,7 @@ type folder struct {
 func (b *bench) folder(ctx context.Context, w *demo.World, name, source string) (*folder, error) {
 	dir := filepath.Join(b.opts.Dir, "folders", name)
 	f := &folder{b: b, dir: dir, cache: dir + ".cache"}
-	f.env = append(w.Inside(), "XDG_CACHE_HOME="+f.cache)
+	f.env = append(w.Beside(), "XDG_CACHE_HOME="+f.cache)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}

@@ -190,8 +190,12 @@ func (w *World) environ() []string {
 // cloud, and have no key that signs. No place for providers is there: the agent
 // has them from the store.
 func (w *World) Inside() []string {
-	return append(append(w.environ(), w.cloud.environ()...), "TF_CLI_CONFIG_FILE="+os.DevNull)
+	return append(w.Beside(), "TF_CLI_CONFIG_FILE="+os.DevNull)
 }
+
+// Beside is the environment of somebody who works inside with terraform's own
+// places for providers, as people do who plan there by hand.
+func (w *World) Beside() []string { return append(w.environ(), w.cloud.environ()...) }
 
 // operator is the environment of the people and pipelines outside the network:
 // they have the signing key, and no credential of the cloud.
