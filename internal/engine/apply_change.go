@@ -31,22 +31,17 @@ func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Cha
 				return dag.Failed()
 			}
 			if unfinished == nil {
-				return nil, !a.walk.report(a.postconditions(inst))
+				return nil, !a.walk.report(inst.postconditions())
 			}
 			// The provider's turn is over: what provisioners wait for is no call of it.
 			return &dag.Step{Class: a.provisioning, Run: func(ctx context.Context) (*dag.Step, bool) {
 				if a.walk.report(a.finishCreation(ctx, inst, unfinished)) {
 					return dag.Failed()
 				}
-				return nil, !a.walk.report(a.postconditions(inst))
+				return nil, !a.walk.report(inst.postconditions())
 			}}, true
 		}}, true
 	}}
-}
-
-func (a *applier) postconditions(inst *instance) tfdiags.Diagnostics {
-	o := inst.object
-	return inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Postconditions, "Resource postcondition failed", o.postRefs, evalOptions{repeat: inst.repeat, self: inst.value}).WithAddress(inst.name)
 }
 
 // finishCreation runs the provisioners of an object that was just created. Until
