@@ -385,22 +385,23 @@ func (c *changePlanner) propose(ctx context.Context, prior, config cty.Value, pr
 	return answer, diags
 }
 
-// effectiveReplace keeps the paths at which a value really changes.
+// effectiveReplace keeps the paths at which a value really changes, in the order in
+// which terraform shows them: that of a set of paths.
 func (c *changePlanner) effectiveReplace(prior, planned cty.Value, paths []cty.Path) ([]cty.Path, tfdiags.Diagnostics) {
-	var out []cty.Path
+	out := cty.NewPathSet()
 	for _, path := range paths {
 		before, errBefore := path.Apply(prior)
 		after, errAfter := path.Apply(planned)
 		if errBefore != nil && errAfter != nil {
-			return out, providerBug("Provider produced invalid plan", c.inst.name, "it named a path for replacement that no object has")
+			return nil, providerBug("Provider produced invalid plan", c.inst.name, "it named a path for replacement that no object has")
 		}
 		attr := c.inst.object.schema.Block.AttributeByPath(path)
 		writeOnly := attr != nil && attr.WriteOnly
 		if writeOnly || errBefore != nil || errAfter != nil || !before.RawEquals(after) {
-			out = append(out, path)
+			out.Add(path)
 		}
 	}
-	return out, nil
+	return out.List(), nil
 }
 
 // providerBug is the diagnostic for an answer that breaks the provider contract.

@@ -17,6 +17,8 @@ import (
 type names struct {
 	// known are the names of invented texts.
 	known map[string]string
+	// replacer replaces them; nil if it has to be made anew.
+	replacer *strings.Replacer
 	// used counts the texts that were seen at one place, one after the other.
 	used map[string]int
 	// since is before every time that is invented.
@@ -33,9 +35,14 @@ const opening, closing = "⟨", "⟩"
 var (
 	// uuids and ids match what is made up at random.
 	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	ids   = regexp.MustCompile(`\b[a-z]+(?:-[a-z]+)*-(?:[0-9a-f]{17}|[0-9a-f]{16}|[0-9a-f]{8})\b|\b(?:AROA|AKIA|AIDA|ANPA)[A-Z0-9]{12,17}\b`)
-	// stamps matches times as RFC 3339 writes them.
-	stamps = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| \+0000 UTC)`)
+	ids   = regexp.MustCompile(strings.Join([]string{
+		`\b[a-z]+(?:-[a-z]+)*-(?:[0-9a-f]{16,28}|[0-9a-f]{8}|[0-9]{6,10})\b`, // of objects, with the time or a checksum
+		`\b[A-Z0-9]{14,22}\b`,                   // of keys, policies and zones
+		`\bsecret:[\w/+=.@-]+-[A-Za-z0-9]{6}\b`, // at the end of a secret's name
+	}, "|"))
+	// stamps matches times, stampLayouts are the ways in which they are written.
+	stamps       = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d|\+0000| \+0000 UTC)`)
+	stampLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700 MST"}
 )
 
 // learn names what is invented in a state file. Ids come first, so that other
@@ -89,6 +96,7 @@ func (n *names) name(found, at string) {
 		at = fmt.Sprintf("%s #%d", at, count)
 	}
 	n.known[found] = opening + at + closing
+	n.replacer = nil
 }
 
 // endpoints matches where a cloud of the tests listens.
@@ -97,22 +105,32 @@ var endpoints = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 // replace gives invented texts and times in a text their names.
 func (n *names) replace(s string) string {
 	s = endpoints.ReplaceAllString(s, opening+"cloud"+closing)
-	if name, ok := n.known[s]; ok {
-		return name
-	}
-	s = uuids.ReplaceAllStringFunc(s, func(found string) string {
-		return cmp.Or(n.known[found], opening+"new"+closing)
-	})
-	s = ids.ReplaceAllStringFunc(s, func(found string) string {
-		return cmp.Or(n.known[found], found) // it may be no more than a word
-	})
+	s = n.naming().Replace(s)
+	s = uuids.ReplaceAllString(s, opening+"new"+closing)
 	return stamps.ReplaceAllStringFunc(s, func(found string) string {
-		at, err := time.Parse(time.RFC3339Nano, strings.Replace(strings.Replace(found, " +0000 UTC", "Z", 1), " ", "T", 1))
-		if err != nil || at.Before(n.since) {
-			return found
+		for _, layout := range stampLayouts {
+			if at, err := time.Parse(layout, found); err == nil && at.After(n.since) {
+				return opening + "time" + closing
+			}
 		}
-		return opening + "time" + closing
+		return found
 	})
+}
+
+// naming replaces all known texts, also inside of others that are made up of them,
+// longer ones first.
+func (n *names) naming() *strings.Replacer {
+	if n.replacer == nil {
+		known := slices.SortedFunc(maps.Keys(n.known), func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+		})
+		var pairs []string
+		for _, found := range known {
+			pairs = append(pairs, found, n.known[found])
+		}
+		n.replacer = strings.NewReplacer(pairs...)
+	}
+	return n.replacer
 }
 
 // in gives what is invented in a document its names. Lists with names in them are
