@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,7 +12,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -59,18 +59,36 @@ func decodeVariable(block *hcl.Block) (*Variable, tfdiags.Diagnostics) {
 	}
 	if attr, ok := content.Attributes["type"]; ok {
 		v.Typed = true
-		v.Type, v.TypeDefaults, hclDiags = typeexpr.TypeConstraintWithDefaults(attr.Expr)
-		diags = append(diags, tfdiags.FromHCL(hclDiags)...)
+		diags = append(diags, v.decodeType(attr.Expr)...)
 	}
 	if attr, ok := content.Attributes["default"]; ok {
 		diags = append(diags, v.decodeDefault(attr)...)
 	}
 	for _, inner := range content.Blocks {
 		rule, moreDiags := decodeCheckRule(inner)
-		diags = append(diags, moreDiags...)
+		diags = append(append(diags, moreDiags...), rule.requireReferenceTo(v.Name)...)
 		v.Validations = append(v.Validations, rule)
 	}
 	return v, diags
+}
+
+func (v *Variable) decodeType(expr hcl.Expression) tfdiags.Diagnostics {
+	switch keyword := hcl.ExprAsKeyword(expr); keyword {
+	case "list", "map": // without the type of their elements, as before 0.12
+		v.Type = map[string]cty.Type{"list": cty.List(cty.DynamicPseudoType), "map": cty.Map(cty.DynamicPseudoType)}[keyword]
+		return nil
+	}
+	if template, ok := expr.(*hclsyntax.TemplateExpr); ok && template.IsStringLiteral() {
+		val, _ := template.Value(nil)
+		summary := "Invalid legacy variable type hint"
+		if slices.Contains([]string{"string", "list", "map"}, val.AsString()) {
+			summary = "Invalid quoted type constraints"
+		}
+		return tfdiags.At(expr.Range(), summary, "A type is written without quotes, such as string, list(string) or map(string).")
+	}
+	ty, defaults, hclDiags := typeexpr.TypeConstraintWithDefaults(expr)
+	v.Type, v.TypeDefaults = ty, defaults
+	return tfdiags.FromHCL(hclDiags)
 }
 
 func (v *Variable) decodeDefault(attr *hcl.Attribute) tfdiags.Diagnostics {
@@ -129,66 +147,6 @@ func decodeOutput(block *hcl.Block) (*Output, tfdiags.Diagnostics) {
 	return o, diags
 }
 
-var callSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "source", Required: true}, {Name: "version"}, {Name: "count"}, {Name: "for_each"}, {Name: "depends_on"}, {Name: "providers"}},
-}
-
-func decodeModuleCall(block *hcl.Block) (*ModuleCall, tfdiags.Diagnostics) {
-	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange}
-	diags := checkName("module instance", c.Name, block.LabelRanges[0])
-	content, remain, hclDiags := block.Body.PartialContent(callSchema)
-	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-	c.Config = remain
-	if attr, ok := content.Attributes["source"]; ok {
-		c.SourceRange = attr.Expr.Range()
-		diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &c.Source))...)
-	}
-	if attr, ok := content.Attributes["version"]; ok {
-		diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &c.Version))...)
-	}
-	repeat, moreDiags := decodeRepetition(content)
-	diags = append(diags, moreDiags...)
-	c.Count, c.ForEach, c.DependsOn = repeat.count, repeat.forEach, repeat.dependsOn
-	if attr, ok := content.Attributes["providers"]; ok {
-		diags = append(diags, c.decodeProviders(attr)...)
-	}
-	return c, diags
-}
-
-func (c *ModuleCall) decodeProviders(attr *hcl.Attribute) tfdiags.Diagnostics {
-	pairs, hclDiags := hcl.ExprMap(attr.Expr)
-	diags := tfdiags.FromHCL(hclDiags)
-	for _, pair := range pairs {
-		inChild, moreDiags := decodeProviderRef(pair.Key)
-		diags = append(diags, moreDiags...)
-		inParent, moreDiags := decodeProviderRef(pair.Value)
-		diags = append(diags, moreDiags...)
-		c.Providers = append(c.Providers, PassedProvider{InChild: inChild, InParent: inParent, Range: pair.Value.Range()})
-	}
-	return diags
-}
-
-var providerSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "alias"}, {Name: "version"}},
-}
-
-func decodeProvider(block *hcl.Block) (*ProviderConfig, tfdiags.Diagnostics) {
-	p := &ProviderConfig{Addr: addrs.LocalProviderConfig{LocalName: block.Labels[0]}, Range: block.DefRange}
-	diags := checkName("provider", block.Labels[0], block.LabelRanges[0])
-	content, remain, hclDiags := block.Body.PartialContent(providerSchema)
-	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-	p.Config = remain
-	if attr, ok := content.Attributes["alias"]; ok {
-		diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &p.Addr.Alias))...)
-	}
-	if attr, ok := content.Attributes["version"]; ok {
-		warning := tfdiags.At(attr.NameRange, "Version constraints inside provider configuration blocks are deprecated",
-			"This constraint is ignored. Put it into the required_providers block of the terraform block.")
-		diags = append(diags, warning.Warnings()...)
-	}
-	return p, diags
-}
-
 // checkName refuses what cannot be named in a reference.
 // The summary says what is named.
 func checkName(what, name string, at hcl.Range) tfdiags.Diagnostics {
@@ -196,12 +154,6 @@ func checkName(what, name string, at hcl.Range) tfdiags.Diagnostics {
 		return nil
 	}
 	return tfdiags.At(at, "Invalid "+what+" name", "A name must begin with a letter or an underscore and hold letters, digits, underscores and dashes only.")
-}
-
-// notYet refuses language that this version does not run, rather than ignoring it.
-func notYet(at hcl.Range, what string) tfdiags.Diagnostics {
-	return tfdiags.At(at, "Unsupported language feature",
-		what+" is valid Terraform, but this version of towline does not run it yet. Ignoring it could do harm, so the configuration is refused.")
 }
 
 // oneLine is for names inside details.

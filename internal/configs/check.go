@@ -2,10 +2,12 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -25,7 +27,9 @@ func decodeCheck(block *hcl.Block) (*Check, tfdiags.Diagnostics) {
 		}
 		rule, moreDiags := decodeCheckRule(inner)
 		diags = append(diags, moreDiags...)
-		c.Asserts = append(c.Asserts, rule)
+		if !moreDiags.HasErrors() {
+			c.Asserts = append(c.Asserts, rule)
+		}
 	}
 	if len(c.Asserts) == 0 {
 		diags = append(diags, tfdiags.At(block.DefRange, "Zero assert blocks",
@@ -57,4 +61,55 @@ func (c *Check) addData(block *hcl.Block) tfdiags.Diagnostics {
 		}
 	}
 	return diags
+}
+
+var checkRuleSchema = &hcl.BodySchema{
+	Attributes: []hcl.AttributeSchema{{Name: "condition", Required: true}, {Name: "error_message", Required: true}},
+}
+
+func decodeCheckRule(block *hcl.Block) (*CheckRule, tfdiags.Diagnostics) {
+	content, hclDiags := block.Body.Content(checkRuleSchema)
+	rule := &CheckRule{Range: block.DefRange}
+	if attr, ok := content.Attributes["condition"]; ok {
+		rule.Condition = attr.Expr
+	}
+	if attr, ok := content.Attributes["error_message"]; ok {
+		rule.ErrorMessage = attr.Expr
+	}
+	diags := tfdiags.FromHCL(hclDiags)
+	if rule.Condition != nil && len(rule.Condition.Variables()) == 0 {
+		diags = append(diags, tfdiags.At(rule.Condition.Range(), "Invalid "+block.Type+" expression",
+			"The condition refers to nothing, so it is always true or always false. Refer to at least one object of this module.")...)
+	}
+	return rule, diags
+}
+
+// refuseReferencesTo refuses rules of a resource that refer to it by its name: their
+// conditions are decided before, or with, what the name stands for.
+func (r *CheckRule) refuseReferencesTo(addr addrs.Resource, kind string) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, expr := range []hcl.Expression{r.Condition, r.ErrorMessage} {
+		if expr == nil {
+			continue
+		}
+		refs, _ := lang.ExprRefs(expr) // what is wrong is reported where they are resolved
+		if slices.ContainsFunc(refs, func(ref lang.Ref) bool { return ref.Kind == lang.RefResource && ref.Resource == addr }) {
+			diags = append(diags, tfdiags.At(expr.Range(), "Invalid reference in "+kind,
+				fmt.Sprintf("A rule of %s cannot refer to it by that name. A postcondition refers to the finished object as self.", addr))...)
+		}
+	}
+	return diags
+}
+
+// requireReferenceTo refuses validation rules that say nothing about their variable.
+func (r *CheckRule) requireReferenceTo(variable string) tfdiags.Diagnostics {
+	if r.Condition == nil {
+		return nil
+	}
+	refs, _ := lang.ExprRefs(r.Condition) // what is wrong is reported where they are resolved
+	if slices.ContainsFunc(refs, func(ref lang.Ref) bool { return ref.Kind == lang.RefVariable && ref.Name == variable }) {
+		return nil
+	}
+	return tfdiags.At(r.Condition.Range(), "Invalid variable validation condition",
+		fmt.Sprintf("The condition does not refer to var.%s, so it says nothing about the values that the variable may have. Refer to var.%[1]s, or use a check block or a precondition.", variable))
 }

@@ -17,14 +17,14 @@ func TestCheckBlocks(t *testing.T) {
 		"one":              {config: check(assert)},
 		"several":          {config: check(assert + assert)},
 		"nothing to check": {config: check(""), want: []string{"Zero assert blocks"}},
-		"always the same":  {config: check("  assert {\n    condition = true\n    error_message = \"x\"\n  }\n"), want: []string{"Invalid assert expression"}},
-		"no message":       {config: check("  assert {\n    condition = path.module == \"x\"\n  }\n"), want: []string{"Missing required argument"}},
+		"always the same":  {config: check("  assert {\n    condition = true\n    error_message = \"x\"\n  }\n"), want: []string{"Invalid assert expression", "Zero assert blocks"}},
+		"no message":       {config: check("  assert {\n    condition = path.module == \"x\"\n  }\n"), want: []string{"Missing required argument", "Zero assert blocks"}},
 		"twice":            {config: check(assert) + check(assert), want: []string{`Duplicate check "c" configuration`}},
 		"data inside":      {config: check("  data \"a_b\" \"c\" {}\n" + assert)},
 		"data twice":       {config: check("  data \"a_b\" \"c\" {}\n  data \"a_b\" \"d\" {}\n" + assert), want: []string{"Multiple data resource blocks"}},
 		"data with count":  {config: check("  data \"a_b\" \"c\" {\n    count = 1\n  }\n" + assert), want: []string{`Invalid "count" attribute`}},
 		"data's lifecycle": {config: check("  data \"a_b\" \"c\" {\n    lifecycle {}\n  }\n" + assert), want: []string{"Invalid lifecycle block"}},
-		"data of one name": {config: "data \"a_b\" \"c\" {}\n" + check("  data \"a_b\" \"c\" {}\n"+assert), want: []string{"Duplicate data declaration"}},
+		"data of one name": {config: "data \"a_b\" \"c\" {}\n" + check("  data \"a_b\" \"c\" {}\n"+assert), want: []string{`Duplicate data "a_b" configuration`}},
 		"odd name":         {config: "check \"0\" {\n" + assert + "}\n", want: []string{"Invalid check block name"}},
 	}
 	for name, test := range tests {

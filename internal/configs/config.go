@@ -1,14 +1,13 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/modulesource"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -60,6 +59,8 @@ type Module struct {
 	Removed []*Removed
 	// Imports are in the root module only.
 	Imports []*Import
+	// imported are the import blocks of one known instance each, by its address.
+	imported map[string]*Import
 }
 
 // VersionConstraint is a constraint on Terraform's version, as text.
@@ -74,14 +75,7 @@ const languageVersion = "1.11.4"
 // check refuses a module that is written for another version of Terraform's language.
 func (c VersionConstraint) check() tfdiags.Diagnostics {
 	allowed, err := versions.MeetingConstraintsStringRuby(c.Text)
-	if err == nil && strings.TrimSpace(c.Text) == "" {
-		err = errors.New("it is empty")
-	}
-	if err != nil {
-		return tfdiags.At(c.Range, "Invalid version constraint",
-			fmt.Sprintf("%q is no version constraint: %s. A constraint looks like \"~> 1.9\" or \">= 1.5, < 2.0\".", c.Text, err))
-	}
-	if !allowed.Has(versions.MustParseVersion(languageVersion)) {
+	if err != nil || !allowed.Has(versions.MustParseVersion(languageVersion)) {
 		return tfdiags.At(c.Range, "Unsupported Terraform Core version",
 			fmt.Sprintf("This module is for Terraform %s, and this version of towline runs the language of Terraform %s. Use another version of the module, or loosen the constraint if the module works.", c.Text, languageVersion))
 	}
@@ -109,7 +103,9 @@ type Backend struct {
 type ProviderConfig struct {
 	Addr   addrs.LocalProviderConfig
 	Config hcl.Body
-	Range  hcl.Range
+	// Version is a constraint that is given here, where it is deprecated.
+	Version string
+	Range   hcl.Range
 }
 
 // Local is one entry of a locals block.
@@ -132,8 +128,10 @@ type Output struct {
 
 // ModuleCall is a module block.
 type ModuleCall struct {
-	Name        string
-	Source      string
+	Name   string
+	Source string
+	// Address is what Source stands for.
+	Address     modulesource.Source
 	SourceRange hcl.Range
 	Version     string
 	// Config holds the arguments for the module's variables.
@@ -147,7 +145,8 @@ type ModuleCall struct {
 // PassedProvider is one entry of a module call's providers argument.
 type PassedProvider struct {
 	InChild, InParent addrs.LocalProviderConfig
-	Range             hcl.Range
+	// ChildRange and Range are where the two are named.
+	ChildRange, Range hcl.Range
 }
 
 // Check is a check block: assertions about the whole, whose failure only warns.
@@ -203,8 +202,8 @@ func (c *Config) addRequirements(out map[addrs.Provider][]string) {
 	for _, required := range c.Module.RequiredProviders {
 		need(required.Source, required.Constraints)
 	}
-	for local := range c.Module.ProviderConfigs {
-		need(c.Module.LocalProvider(local.LocalName), "")
+	for local, config := range c.Module.ProviderConfigs {
+		need(c.Module.LocalProvider(local.LocalName), config.Version)
 	}
 	for _, resource := range c.Module.Resources {
 		need(c.Module.LocalProvider(resource.Provider.LocalName), "")

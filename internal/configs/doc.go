@@ -5,5 +5,6 @@
 // fetching anything: bodies and expressions are kept as HCL gives them, and a
 // module that is not on disk is an error that says how to get it.
 //
-// Start with [Load]. It may import addrs and tfdiags.
+// Start with [Load]. It may import addrs, bounds, lang for references, modulesource and
+// tfdiags.
 package configs

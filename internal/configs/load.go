@@ -35,6 +35,9 @@ func LoadWith(dir string, unwritten map[string][]byte) (*Config, tfdiags.Diagnos
 	root := &Config{}
 	root.Root = root
 	diags := l.load(root, dir, nil)
+	if !diags.HasErrors() {
+		diags = append(diags, root.checkProviders(nil)...)
+	}
 	root.Sources = map[string][]byte{}
 	for name, file := range l.parser.Files() {
 		root.Sources[name] = file.Bytes
@@ -70,10 +73,19 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 	}
 	if c.Parent == nil {
 		diags = append(diags, c.Module.checkRootOutputs()...)
+	} else if b := c.Module.Backend; b != nil {
+		diags = append(diags, tfdiags.At(b.Range, "Backend configuration ignored",
+			fmt.Sprintf("Where the state is kept is decided by the root module only, and this block is in %s. Remove it.", c.Path)).Warnings()...)
+	}
+	if c.Parent == nil && diags.HasErrors() {
+		return diags // what the root module calls cannot be relied on
 	}
 	callStack = append(callStack, filepath.Clean(dir))
 	for _, name := range sortedKeys(c.Module.ModuleCalls) {
 		call := c.Module.ModuleCalls[name]
+		if call.Source == "" {
+			continue // which was reported
+		}
 		childDir, moreDiags := l.moduleDir(c, call)
 		diags = append(diags, moreDiags...)
 		if moreDiags.HasErrors() {
@@ -105,11 +117,8 @@ func (m *Module) checkRootOutputs() tfdiags.Diagnostics {
 
 // moduleDir says where a called module's files are.
 func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnostics) {
-	if call.Source == "" {
-		return "", nil
-	}
-	if strings.HasPrefix(call.Source, "./") || strings.HasPrefix(call.Source, "../") {
-		dir := filepath.Join(c.Module.Dir, filepath.FromSlash(call.Source))
+	if call.Address.Local != "" {
+		dir := filepath.Join(c.Module.Dir, filepath.FromSlash(call.Address.Local))
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return "", tfdiags.At(call.SourceRange, "Unreadable module directory",
 				fmt.Sprintf("There is no directory %s, to which the source of module %q points. The path is relative to the calling module.", dir, call.Name))
@@ -132,14 +141,29 @@ func (l *loader) loadDir(m *Module, dir string) tfdiags.Diagnostics {
 	}
 	primary, overrides := overridesLast(names)
 	blocks, diags := l.blocks(dir, primary)
+	diags = append(diags, settingsOnce(blocks)...)
 	for _, name := range overrides {
 		over, moreDiags := l.blocks(dir, []string{name})
-		diags = append(diags, moreDiags...)
+		diags = append(append(diags, moreDiags...), settingsOnce(over)...)
 		blocks, moreDiags = override(blocks, over)
 		diags = append(diags, moreDiags...)
 	}
 	for _, block := range blocks {
 		diags = append(diags, m.addBlock(block)...)
+	}
+	return append(diags, m.checkImportProviders()...)
+}
+
+// checkImportProviders refuses import blocks that name a provider although the
+// resource that they are for is declared, and says which one it is.
+func (m *Module) checkImportProviders() tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, decl := range m.Imports {
+		declared := len(decl.To.Modules) > 0 || m.Resources[decl.To.Resource] != nil
+		if declared && !decl.ProviderRange.Empty() {
+			diags = append(diags, tfdiags.At(decl.ProviderRange, "Invalid import provider argument",
+				"The provider of an import block is for resources that are not declared yet, so that configuration can be written for them. Here the resource block says which provider it is. Remove the argument.")...)
+		}
 	}
 	return diags
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/apparentlymart/go-versions/versions"
-	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -42,7 +41,7 @@ func readManifest(root string) map[string]installedModule {
 // check tells whether an installed module of a registry is the one that is called.
 // Other addresses have many forms, which only the installation tells apart.
 func (m installedModule) check(call *ModuleCall) tfdiags.Diagnostics {
-	if addr, err := tfaddr.ParseModuleSource(call.Source); err == nil && addr.String() != m.Source {
+	if addr := call.Address.Registry; addr != nil && addr.String() != m.Source {
 		return tfdiags.At(call.SourceRange, "Module source has changed",
 			fmt.Sprintf("Module %q was installed from %s, and its source is %s now. Run \"towline init\" to install it anew.", call.Name, m.Source, call.Source))
 	}

@@ -19,7 +19,7 @@ type ProviderMeta struct {
 
 func (m *Module) addProviderMeta(block *hcl.Block) tfdiags.Diagnostics {
 	meta := &ProviderMeta{LocalName: block.Labels[0], Config: block.Body, Range: block.DefRange}
-	diags := checkName("provider", meta.LocalName, block.LabelRanges[0])
+	diags := checkProviderName(meta.LocalName, block.DefRange)
 	if other := m.ProviderMetas[meta.LocalName]; other != nil {
 		return append(diags, tfdiags.At(meta.Range, "Duplicate provider_meta block",
 			fmt.Sprintf("A provider_meta block for the provider %q stands at %s already, and a module may have one. Join the two.", meta.LocalName, other.Range))...)

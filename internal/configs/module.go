@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -22,7 +20,7 @@ var fileSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "data", LabelNames: []string{"type", "name"}},
 	{Type: "ephemeral", LabelNames: []string{"type", "name"}},
 	{Type: "check", LabelNames: []string{"name"}},
-	{Type: "moved"}, {Type: "removed"}, {Type: "import"},
+	{Type: "moved"}, {Type: "removed"}, {Type: "import"}, {Type: "required_providers"},
 }}
 
 func newModule(dir string) *Module {
@@ -37,6 +35,7 @@ func newModule(dir string) *Module {
 		ModuleCalls:       map[string]*ModuleCall{},
 		Resources:         map[addrs.Resource]*Resource{},
 		Checks:            map[string]*Check{},
+		imported:          map[string]*Import{},
 	}
 }
 
@@ -48,19 +47,19 @@ func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 		return m.addLocals(block)
 	case "provider":
 		p, diags := decodeProvider(block)
-		return declare(diags, m.ProviderConfigs, p.Addr, p, func(p *ProviderConfig) hcl.Range { return p.Range }, "provider configuration")
+		return declare(diags, m.ProviderConfigs, p.Addr, p, func(p *ProviderConfig) hcl.Range { return p.Range }, "Duplicate provider configuration")
 	case "variable":
 		v, diags := decodeVariable(block)
-		return declare(diags, m.Variables, v.Name, v, func(v *Variable) hcl.Range { return v.Range }, "variable")
+		return declare(diags, m.Variables, v.Name, v, func(v *Variable) hcl.Range { return v.Range }, "Duplicate variable declaration")
 	case "output":
 		o, diags := decodeOutput(block)
-		return declare(diags, m.Outputs, o.Name, o, func(o *Output) hcl.Range { return o.Range }, "output")
+		return declare(diags, m.Outputs, o.Name, o, func(o *Output) hcl.Range { return o.Range }, "Duplicate output definition")
 	case "module":
 		c, diags := decodeModuleCall(block)
-		return declare(diags, m.ModuleCalls, c.Name, c, func(c *ModuleCall) hcl.Range { return c.Range }, "module call")
+		return declare(diags, m.ModuleCalls, c.Name, c, func(c *ModuleCall) hcl.Range { return c.Range }, "Duplicate module call")
 	case "resource", "data", "ephemeral":
 		r, diags := decodeResource(block, map[string]addrs.ResourceMode{"resource": addrs.Managed, "data": addrs.Data, "ephemeral": addrs.Ephemeral}[block.Type])
-		return declare(diags, m.Resources, r.Addr, r, func(r *Resource) hcl.Range { return r.Range }, block.Type)
+		return declare(diags, m.Resources, r.Addr, r, func(r *Resource) hcl.Range { return r.Range }, fmt.Sprintf("Duplicate %s %q configuration", block.Type, r.Addr.Type))
 	default:
 		return m.addRefactoring(block)
 	}
@@ -79,28 +78,24 @@ func (m *Module) addRefactoring(block *hcl.Block) tfdiags.Diagnostics {
 		return diags
 	case "import":
 		imported, diags := decodeImport(block)
-		m.Imports = append(m.Imports, imported)
-		return diags
+		return append(diags, m.addImport(imported)...)
 	case "check":
 		c, diags := decodeCheck(block)
-		if other, taken := m.Checks[c.Name]; taken {
-			return append(diags, tfdiags.At(c.Range, fmt.Sprintf("Duplicate check %q configuration", c.Name),
-				fmt.Sprintf("A check of this name was already declared at %s. Names must be unique within a module; rename or remove one of the two.", other.Range))...)
-		}
-		m.Checks[c.Name] = c
+		diags = declare(diags, m.Checks, c.Name, c, func(c *Check) hcl.Range { return c.Range }, fmt.Sprintf("Duplicate check %q configuration", c.Name))
 		if c.Data != nil {
-			return declare(diags, m.Resources, c.Data.Addr, c.Data, func(r *Resource) hcl.Range { return r.Range }, "data")
+			return declare(diags, m.Resources, c.Data.Addr, c.Data, func(r *Resource) hcl.Range { return r.Range }, fmt.Sprintf("Duplicate data %q configuration", c.Data.Addr.Type))
 		}
 		return diags
-	default:
-		return notYet(block.DefRange, "A "+block.Type+" block")
+	default: // required_providers, which is looked for only to tell where it belongs
+		return tfdiags.At(block.DefRange, "Invalid required_providers block",
+			"A required_providers block belongs into a terraform block. Move it there.")
 	}
 }
 
-// declare enters a declaration unless its name is taken.
-func declare[K comparable, V any](diags tfdiags.Diagnostics, into map[K]V, key K, decl V, at func(V) hcl.Range, what string) tfdiags.Diagnostics {
+// declare enters a declaration unless its name is taken; then summary says so.
+func declare[K comparable, V any](diags tfdiags.Diagnostics, into map[K]V, key K, decl V, at func(V) hcl.Range, summary string) tfdiags.Diagnostics {
 	if previous, taken := into[key]; taken {
-		return append(diags, tfdiags.At(at(decl), "Duplicate "+what+" declaration",
+		return append(diags, tfdiags.At(at(decl), summary,
 			fmt.Sprintf("%v was already declared at %s. Names must be unique within a module; rename or remove one of the two.", key, at(previous)))...)
 	}
 	into[key] = decl
@@ -113,98 +108,7 @@ func (m *Module) addLocals(block *hcl.Block) tfdiags.Diagnostics {
 	for name, attr := range attrs {
 		moreDiags := checkName("local value", name, attr.NameRange)
 		local := &Local{Name: name, Expr: attr.Expr, Range: attr.Range}
-		diags = append(diags, declare(moreDiags, m.Locals, name, local, func(l *Local) hcl.Range { return l.Range }, "local value")...)
+		diags = append(diags, declare(moreDiags, m.Locals, name, local, func(l *Local) hcl.Range { return l.Range }, "Duplicate local value definition")...)
 	}
 	return diags
-}
-
-var terraformSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "required_version"}, {Name: "experiments"}},
-	Blocks: []hcl.BlockHeaderSchema{
-		{Type: "required_providers"}, {Type: "backend", LabelNames: []string{"type"}}, {Type: "cloud"},
-		{Type: "provider_meta", LabelNames: []string{"provider"}},
-	},
-}
-
-func (m *Module) addTerraform(block *hcl.Block) tfdiags.Diagnostics {
-	content, hclDiags := block.Body.Content(terraformSchema)
-	diags := tfdiags.FromHCL(hclDiags)
-	if attr, ok := content.Attributes["required_version"]; ok {
-		c := VersionConstraint{Range: attr.Expr.Range()}
-		diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &c.Text))...)
-		m.RequiredVersions = append(m.RequiredVersions, c)
-		if !diags.HasErrors() {
-			diags = append(diags, c.check()...)
-		}
-	}
-	if attr, ok := content.Attributes["experiments"]; ok {
-		diags = append(diags, notYet(attr.NameRange, "A language experiment")...)
-	}
-	for _, inner := range content.Blocks {
-		switch inner.Type {
-		case "required_providers":
-			diags = append(diags, m.addRequiredProviders(inner)...)
-		case "backend":
-			m.Backend = &Backend{Type: inner.Labels[0], Config: inner.Body, Range: inner.DefRange}
-		case "cloud":
-			diags = append(diags, tfdiags.At(inner.DefRange, "Unsupported cloud block",
-				"Towline keeps state itself and does not work with HCP Terraform. Remove the cloud block, or use another backend.")...)
-		case "provider_meta":
-			diags = append(diags, m.addProviderMeta(inner)...)
-		}
-	}
-	return diags
-}
-
-func (m *Module) addRequiredProviders(block *hcl.Block) tfdiags.Diagnostics {
-	attrs, hclDiags := block.Body.JustAttributes()
-	diags := tfdiags.FromHCL(hclDiags)
-	for name, attr := range attrs {
-		required, moreDiags := decodeRequiredProvider(name, attr)
-		diags = append(diags, declare(moreDiags, m.RequiredProviders, name, required, func(r *RequiredProvider) hcl.Range { return r.Range }, "required provider")...)
-	}
-	return diags
-}
-
-func decodeRequiredProvider(name string, attr *hcl.Attribute) (*RequiredProvider, tfdiags.Diagnostics) {
-	required := &RequiredProvider{LocalName: name, Source: addrs.DefaultProvider(name), Range: attr.Range}
-	invalid := func(at hcl.Range, detail string) (*RequiredProvider, tfdiags.Diagnostics) {
-		return required, tfdiags.At(at, "Invalid required_providers object", detail)
-	}
-	pairs, hclDiags := hcl.ExprMap(attr.Expr)
-	if hclDiags.HasErrors() { // the short form: only a version constraint
-		return required, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &required.Constraints))
-	}
-	var diags tfdiags.Diagnostics
-	for _, pair := range pairs {
-		key := hcl.ExprAsKeyword(pair.Key)
-		if key == "" {
-			if val, hclDiags := pair.Key.Value(nil); !hclDiags.HasErrors() && val.Type() == cty.String && !val.IsNull() {
-				key = val.AsString()
-			}
-		}
-		switch key {
-		case "version":
-			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(pair.Value, nil, &required.Constraints))...)
-		case "source":
-			var source string
-			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(pair.Value, nil, &source))...)
-			provider, err := addrs.ParseProviderSource(source)
-			if err != nil {
-				return invalid(pair.Value.Range(), "The provider source is invalid: "+oneLine(err.Error())+".")
-			}
-			required.Source = provider
-		case "configuration_aliases":
-			exprs, hclDiags := hcl.ExprList(pair.Value)
-			diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-			for _, expr := range exprs {
-				alias, moreDiags := decodeProviderRef(expr)
-				diags = append(diags, moreDiags...)
-				required.Aliases = append(required.Aliases, alias)
-			}
-		default:
-			return invalid(pair.Key.Range(), "An entry of required_providers may set source, version and configuration_aliases only.")
-		}
-	}
-	return required, diags
 }

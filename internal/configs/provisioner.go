@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -29,7 +28,7 @@ type Provisioner struct {
 
 var provisionerSchema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "when"}, {Name: "on_failure"}},
-	Blocks:     []hcl.BlockHeaderSchema{{Type: "connection"}, {Type: "lifecycle"}},
+	Blocks:     []hcl.BlockHeaderSchema{{Type: "connection"}, {Type: "lifecycle"}, {Type: escapeBlock}},
 }
 
 // removedProvisioners are types that Terraform once had.
@@ -46,17 +45,20 @@ func decodeProvisioners(blocks hcl.Blocks, owner string) ([]*Provisioner, tfdiag
 		}
 		p, moreDiags := decodeProvisioner(block)
 		diags = append(diags, moreDiags...)
+		if p.Destroy {
+			diags = append(diags, onlySelf(p.Config)...)
+			diags = append(diags, onlySelf(p.Connection)...)
+		}
 		switch {
 		case p.Connection == nil:
 			p.Connection = connection
 		case connection != nil:
 			p.Connection = overlay{base: connection, over: p.Connection}
 		}
-		if p.Destroy {
-			diags = append(diags, onlySelf(p.Config)...)
-			diags = append(diags, onlySelf(p.Connection)...)
-		}
 		out = append(out, p)
+	}
+	if slices.ContainsFunc(out, func(p *Provisioner) bool { return p.Destroy }) {
+		diags = append(diags, onlySelf(connection)...)
 	}
 	return out, diags
 }
@@ -69,8 +71,9 @@ func decodeProvisioner(block *hcl.Block) (*Provisioner, tfdiags.Diagnostics) {
 			"Neither Terraform nor Towline runs it any more. Use local-exec, remote-exec or file, or prepare the machine's image instead.")
 	}
 	content, remain, hclDiags := block.Body.PartialContent(provisionerSchema)
-	diags := tfdiags.FromHCL(hclDiags)
-	p.Config = remain
+	body, diags := reserved(remain, content.Blocks, "provisioner", "lifecycle")
+	diags = append(tfdiags.FromHCL(hclDiags), diags...)
+	p.Config = body
 	if attr, ok := content.Attributes["when"]; ok {
 		word, moreDiags := keyword(attr, "create", "destroy")
 		diags = append(diags, moreDiags...)
@@ -81,12 +84,6 @@ func decodeProvisioner(block *hcl.Block) (*Provisioner, tfdiags.Diagnostics) {
 		diags = append(diags, moreDiags...)
 		p.Continue = word == "continue"
 	}
-	for _, inner := range content.Blocks {
-		if inner.Type != "connection" {
-			diags = append(diags, tfdiags.At(inner.TypeRange, "Reserved block type name in provisioner block",
-				fmt.Sprintf("Blocks of type %q have no meaning in a provisioner block yet. Remove it.", inner.Type))...)
-		}
-	}
 	connection, moreDiags := onlyConnection(content.Blocks, "provisioner")
 	p.Connection = connection
 	return p, append(diags, moreDiags...)
@@ -94,14 +91,8 @@ func decodeProvisioner(block *hcl.Block) (*Provisioner, tfdiags.Diagnostics) {
 
 // keyword reads an argument that is one of two words, quoted or not.
 func keyword(attr *hcl.Attribute, words ...string) (string, tfdiags.Diagnostics) {
-	var diags tfdiags.Diagnostics
-	word := hcl.ExprAsKeyword(attr.Expr)
-	if template, ok := attr.Expr.(*hclsyntax.TemplateExpr); ok && template.IsStringLiteral() {
-		val, _ := template.Value(nil)
-		word = val.AsString()
-		diags = tfdiags.At(attr.Expr.Range(), "Quoted keywords are deprecated",
-			"This argument is a word of the language. Remove the quotes.").Warnings()
-	}
+	expr, diags := unquoted(attr.Expr, "keywords")
+	word := hcl.ExprAsKeyword(expr)
 	if !slices.Contains(words, word) {
 		return "", append(diags, tfdiags.At(attr.Expr.Range(), fmt.Sprintf("Invalid %q keyword", attr.Name),
 			fmt.Sprintf("The %q argument is one of these words: %s or %s.", attr.Name, words[0], words[1]))...)
@@ -142,7 +133,7 @@ func onlySelf(body hcl.Body) tfdiags.Diagnostics {
 		for _, traversal := range attr.Expr.Variables() {
 			if !aboutItself(traversal) {
 				diags = append(diags, tfdiags.At(attr.Expr.Range(), "Invalid reference from destroy provisioner",
-					"When an object is destroyed, what it was made from may be gone already. A provisioner with when = destroy, and its connection, can refer to self, count.index and each.key only. Keep what it needs in the object itself, for example in triggers or tags.")...)
+					"When an object is destroyed, what it was made from may be gone already. A provisioner with when = destroy, and its connection, can refer to self, count.index, each.key, path and terraform only. Keep what it needs in the object itself, for example in triggers or tags.")...)
 				break
 			}
 		}
@@ -150,9 +141,11 @@ func onlySelf(body hcl.Body) tfdiags.Diagnostics {
 	return diags
 }
 
-// aboutItself tells whether a reference is to the object or to its own key.
+// aboutItself tells whether a reference is to the object, to its own key or to what
+// does not change while the program runs.
 func aboutItself(traversal hcl.Traversal) bool {
-	if traversal.RootName() == "self" {
+	switch traversal.RootName() {
+	case "self", "path", "terraform":
 		return true
 	}
 	if len(traversal) < 2 {

@@ -69,7 +69,7 @@ func decodeRemoved(block *hcl.Block) (*Removed, tfdiags.Diagnostics) {
 		r.From = addr
 		diags = append(diags, moreDiags...)
 		if !moreDiags.HasErrors() {
-			diags = append(diags, checkRemoved(addr, attr.Expr.Range())...)
+			diags = append(diags, checkRemoved(addr, attr.Expr)...)
 		}
 	}
 	for _, inner := range content.Blocks {
@@ -102,7 +102,15 @@ func (r *Removed) decodeProvisioners(blocks hcl.Blocks) tfdiags.Diagnostics {
 }
 
 // checkRemoved refuses what a removed block cannot speak of.
-func checkRemoved(addr addrs.Target, at hcl.Range) tfdiags.Diagnostics {
+func checkRemoved(addr addrs.Target, expr hcl.Expression) tfdiags.Diagnostics {
+	at := expr.Range()
+	traversal, _ := hcl.AbsTraversalForExpr(expr) // which was read before
+	for _, part := range traversalParts(traversal) {
+		if part.key != nil {
+			at = part.at
+			break
+		}
+	}
 	keyed := slices.ContainsFunc(addr.Module, func(step addrs.ModuleStep) bool { return step.Key != addrs.NoKey })
 	switch {
 	case keyed:
@@ -130,7 +138,11 @@ func decodeTarget(expr hcl.Expression) (addrs.Target, tfdiags.Diagnostics) {
 	}
 	target, diags := addrs.ParseTargetTraversal(traversal, "")
 	if diags.HasErrors() || slices.Contains(reservedRoots, target.Resource.Type) {
-		return addrs.Target{}, tfdiags.At(expr.Range(), "Invalid address",
+		at := expr.Range()
+		if _, rest := moduleParts(traversalParts(traversal)); len(rest) > 2 && rest[2].key == nil {
+			at = rest[2].at
+		}
+		return addrs.Target{}, tfdiags.At(at, "Invalid address",
 			`This is not the address of a module, a resource or an instance of either. Examples: module.a, module.a["x"], aws_instance.a, module.a.aws_instance.b[0].`)
 	}
 	return target, nil

@@ -1,10 +1,7 @@
 package configs
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/gohcl"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -17,9 +14,11 @@ type Resource struct {
 	Config         hcl.Body
 	Count, ForEach hcl.Expression
 	// Provider is the provider configuration in this module's terms.
-	Provider  addrs.LocalProviderConfig
-	DependsOn []hcl.Traversal
-	Lifecycle Lifecycle
+	Provider addrs.LocalProviderConfig
+	// ProviderGiven tells that the block names it; else its type implies it.
+	ProviderGiven bool
+	DependsOn     []hcl.Traversal
+	Lifecycle     Lifecycle
 	// Provisioners run in this order.
 	Provisioners []*Provisioner
 	// Check is the name of the check block that a data block is nested in, or "".
@@ -44,13 +43,13 @@ type Lifecycle struct {
 var resourceSchema = &hcl.BodySchema{
 	Attributes: dataSchema.Attributes,
 	Blocks: []hcl.BlockHeaderSchema{
-		{Type: "lifecycle"}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
+		{Type: "lifecycle"}, {Type: "locals"}, {Type: escapeBlock}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
 	},
 }
 
 var dataSchema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "count"}, {Name: "for_each"}, {Name: "provider"}, {Name: "depends_on"}},
-	Blocks:     []hcl.BlockHeaderSchema{{Type: "lifecycle"}},
+	Blocks:     []hcl.BlockHeaderSchema{{Type: "lifecycle"}, {Type: "locals"}, {Type: escapeBlock}},
 }
 
 func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdiags.Diagnostics) {
@@ -71,7 +70,9 @@ func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdia
 	}
 	content, remain, hclDiags := block.Body.PartialContent(schema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-	r.Config = remain
+	body, moreDiags := reserved(remain, content.Blocks, block.Type, "locals")
+	diags = append(diags, moreDiags...)
+	r.Config = body
 	r.Provider = addrs.LocalProviderConfig{LocalName: r.Addr.ImpliedProvider()}
 
 	repeat, moreDiags := decodeRepetition(content)
@@ -79,6 +80,7 @@ func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdia
 	r.Count, r.ForEach, r.DependsOn = repeat.count, repeat.forEach, repeat.dependsOn
 	if attr, ok := content.Attributes["provider"]; ok {
 		r.Provider, moreDiags = decodeProviderRef(attr.Expr)
+		r.ProviderGiven = true
 		diags = append(diags, moreDiags...)
 	}
 	diags = append(diags, r.decodeBlocks(content.Blocks)...)
@@ -128,117 +130,4 @@ func decodeRepetition(content *hcl.BodyContent) (repetition, tfdiags.Diagnostics
 		diags = append(diags, moreDiags...)
 	}
 	return out, diags
-}
-
-var modeNames = map[addrs.ResourceMode]string{addrs.Managed: "managed", addrs.Data: "data", addrs.Ephemeral: "ephemeral"}
-
-var lifecycleSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "create_before_destroy"}, {Name: "prevent_destroy"}, {Name: "ignore_changes"}, {Name: "replace_triggered_by"}},
-	Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}},
-}
-
-func (r *Resource) decodeLifecycle(block *hcl.Block) tfdiags.Diagnostics {
-	content, hclDiags := block.Body.Content(lifecycleSchema)
-	diags := tfdiags.FromHCL(hclDiags)
-	for name, attr := range content.Attributes {
-		if r.Addr.Mode != addrs.Managed {
-			diags = append(diags, tfdiags.At(attr.NameRange, "Invalid "+modeNames[r.Addr.Mode]+" resource lifecycle argument",
-				fmt.Sprintf("The lifecycle argument %q is for managed resources only: there is no other object to keep. Remove it.", name))...)
-			continue
-		}
-		switch name {
-		case "create_before_destroy":
-			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &r.Lifecycle.CreateBeforeDestroy))...)
-		case "prevent_destroy":
-			diags = append(diags, tfdiags.FromHCL(gohcl.DecodeExpression(attr.Expr, nil, &r.Lifecycle.PreventDestroy))...)
-		case "ignore_changes":
-			diags = append(diags, r.Lifecycle.decodeIgnoreChanges(attr.Expr)...)
-		case "replace_triggered_by":
-			exprs, hclDiags := hcl.ExprList(attr.Expr)
-			diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-			r.Lifecycle.ReplaceTriggeredBy = exprs
-		}
-	}
-	for _, inner := range content.Blocks {
-		rule, moreDiags := decodeCheckRule(inner)
-		diags = append(diags, moreDiags...)
-		if inner.Type == "precondition" {
-			r.Lifecycle.Preconditions = append(r.Lifecycle.Preconditions, rule)
-		} else {
-			r.Lifecycle.Postconditions = append(r.Lifecycle.Postconditions, rule)
-		}
-	}
-	return diags
-}
-
-func (l *Lifecycle) decodeIgnoreChanges(expr hcl.Expression) tfdiags.Diagnostics {
-	if hcl.ExprAsKeyword(expr) == "all" {
-		l.IgnoreAll = true
-		return nil
-	}
-	exprs, hclDiags := hcl.ExprList(expr)
-	diags := tfdiags.FromHCL(hclDiags)
-	for _, e := range exprs {
-		traversal, hclDiags := hcl.RelTraversalForExpr(e)
-		diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-		if len(traversal) > 0 {
-			l.IgnoreChanges = append(l.IgnoreChanges, traversal)
-		}
-	}
-	return diags
-}
-
-var checkRuleSchema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "condition", Required: true}, {Name: "error_message", Required: true}},
-}
-
-func decodeCheckRule(block *hcl.Block) (*CheckRule, tfdiags.Diagnostics) {
-	content, hclDiags := block.Body.Content(checkRuleSchema)
-	rule := &CheckRule{Range: block.DefRange}
-	if attr, ok := content.Attributes["condition"]; ok {
-		rule.Condition = attr.Expr
-	}
-	if attr, ok := content.Attributes["error_message"]; ok {
-		rule.ErrorMessage = attr.Expr
-	}
-	diags := tfdiags.FromHCL(hclDiags)
-	if rule.Condition != nil && len(rule.Condition.Variables()) == 0 {
-		diags = append(diags, tfdiags.At(rule.Condition.Range(), "Invalid "+block.Type+" expression",
-			"The condition refers to nothing, so it is always true or always false. Refer to at least one object of this module.")...)
-	}
-	return rule, diags
-}
-
-// decodeTraversals reads a list of references, as in depends_on.
-func decodeTraversals(expr hcl.Expression) ([]hcl.Traversal, tfdiags.Diagnostics) {
-	exprs, hclDiags := hcl.ExprList(expr)
-	diags := tfdiags.FromHCL(hclDiags)
-	var out []hcl.Traversal
-	for _, e := range exprs {
-		traversal, hclDiags := hcl.AbsTraversalForExpr(e)
-		diags = append(diags, tfdiags.FromHCL(hclDiags)...)
-		if len(traversal) > 0 {
-			out = append(out, traversal)
-		}
-	}
-	return out, diags
-}
-
-// decodeProviderRef reads "aws" or "aws.west".
-func decodeProviderRef(expr hcl.Expression) (addrs.LocalProviderConfig, tfdiags.Diagnostics) {
-	traversal, hclDiags := hcl.AbsTraversalForExpr(expr)
-	if hclDiags.HasErrors() {
-		return addrs.LocalProviderConfig{}, tfdiags.FromHCL(hclDiags)
-	}
-	out := addrs.LocalProviderConfig{LocalName: traversal.RootName()}
-	if len(traversal) == 1 {
-		return out, nil
-	}
-	alias, ok := traversal[1].(hcl.TraverseAttr)
-	if !ok || len(traversal) > 2 {
-		return out, tfdiags.At(expr.Range(), "Invalid provider configuration reference",
-			"A provider configuration is named by the provider's local name, with a dot and an alias if it has one, such as aws or aws.west.")
-	}
-	out.Alias = alias.Name
-	return out, nil
 }

@@ -52,6 +52,7 @@ func (c *compiler) resolveImport(o *object) {
 		}
 		return
 	}
+	o.importing = target
 	target.imports = append(target.imports, o)
 	if repeated := target.resource.Count != nil || target.resource.ForEach != nil; repeated != (decl.To.Key != nil) {
 		detail := "%s has neither count nor for_each, so its only instance has no key. Leave the key out."
@@ -77,6 +78,9 @@ func importKeys(to configs.ImportTarget) []hcl.Expression {
 
 // evalImport evaluates an import block, when a plan that may import is made.
 func (mi *moduleInst) evalImport(o *object) tfdiags.Diagnostics {
+	if mi.walk.validating() {
+		return mi.validateImport(o)
+	}
 	p, planning := mi.walk.op.(*planner)
 	if !planning || p.opts.Mode != plans.NormalMode {
 		return nil
@@ -96,6 +100,24 @@ func (mi *moduleInst) evalImport(o *object) tfdiags.Diagnostics {
 		}
 	}
 	return diags
+}
+
+// validateImport checks what is known of an import block before anything is planned.
+func (mi *moduleInst) validateImport(o *object) tfdiags.Diagnostics {
+	decl := o.importDecl
+	if o.importing == nil && len(decl.To.Modules) > 0 {
+		return notDeclared(decl.To.Range, decl.To.Config().String())
+	}
+	if decl.ForEach != nil || len(o.refs) > 0 {
+		return nil
+	}
+	_, diags := mi.importID(o, evalOptions{})
+	return diags
+}
+
+func notDeclared(at hcl.Range, name string) tfdiags.Diagnostics {
+	return tfdiags.At(at, "Configuration for import target does not exist",
+		fmt.Sprintf("An object can only be imported for an instance that is declared, and %s is not. Write the resource block, have it written with -generate-config-out, or correct the address.", name))
 }
 
 // importAddr evaluates the keys of an import's address.
@@ -213,8 +235,7 @@ func (p *planner) homelessImports() tfdiags.Diagnostics {
 		if want.adopted || !p.target.includesRecorded(want.addr) || p.instanceExists(want.addr) {
 			continue
 		}
-		diags = append(diags, tfdiags.At(want.at, "Configuration for import target does not exist",
-			fmt.Sprintf("An object can only be imported for an instance that is declared, and %s is not. Towline generates no configuration: write the resource block, or correct the address.", name))...)
+		diags = append(diags, notDeclared(want.at, name)...)
 	}
 	return diags
 }

@@ -17,10 +17,12 @@ func (c *compiler) resolveLifecycle(o *object) {
 		c.diags = append(c.diags, o.checkIgnored(traversal)...)
 	}
 	for _, expr := range o.resource.Lifecycle.ReplaceTriggeredBy {
-		before := len(c.diags)
 		refs := c.exprRefs(o.mod, expr)
-		if len(c.diags) == before {
-			c.diags = append(c.diags, checkTrigger(expr, refs)...)
+		for _, r := range refs {
+			if r.target != nil && r.target.addr.Resource.Mode != addrs.Managed {
+				c.diags = append(c.diags, tfdiags.At(r.Range, "Invalid reference in replace_triggered_by expression",
+					"Only managed resources of the same module, their instances and attributes can be named here: data is read anew each time.")...)
+			}
 		}
 		o.refs = append(o.refs, refs...)
 	}
@@ -41,24 +43,4 @@ func (o *object) checkIgnored(traversal hcl.Traversal) tfdiags.Diagnostics {
 	}
 	_, hclDiags := traversal.TraverseRel(cty.UnknownVal(o.schema.Block.ImpliedType()))
 	return append(diags, tfdiags.FromHCL(hclDiags)...)
-}
-
-// checkTrigger refuses an element of replace_triggered_by that is not a managed
-// resource of the module or a part of one.
-func checkTrigger(expr hcl.Expression, refs []ref) tfdiags.Diagnostics {
-	const help = "Each element of replace_triggered_by is a reference to a managed resource of the same module, to an instance of one, or to an attribute."
-	target := false
-	for _, r := range refs {
-		switch {
-		case r.target == nil: // count.index and each.key choose an instance
-		case r.target.kind == kindResource && r.target.addr.Resource.Mode == addrs.Managed:
-			target = true
-		default:
-			return tfdiags.At(r.Range, "Invalid reference in replace_triggered_by expression", help)
-		}
-	}
-	if !target {
-		return tfdiags.At(expr.Range(), "Invalid replace_triggered_by expression", help)
-	}
-	return nil
 }

@@ -7,5 +7,5 @@
 // folder.
 //
 // Start with [Installer.Install]. It may import addrs, backend, bounds, configs,
-// registry and tfdiags.
+// modulesource, registry and tfdiags.
 package modules

@@ -14,6 +14,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/modulesource"
 	"github.com/towline/terraform-provider-towline/internal/registry"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -116,11 +117,8 @@ func sortedCalls(module *configs.Module) []*configs.ModuleCall {
 
 // install puts one called module in place and returns its folder and its package's.
 func (in *installation) install(ctx context.Context, path addrs.Module, call *configs.ModuleCall, callerDir, callerRoot string) (dir, root string, diags tfdiags.Diagnostics) {
-	src, err := parseSource(call.Source, call.Version != "")
-	if err != nil {
-		return "", "", tfdiags.At(call.SourceRange, "Invalid module source address", fmt.Sprintf("The source address %q cannot be understood: %s.", call.Source, err))
-	}
-	if src.local != "" {
+	src := call.Address
+	if src.Local != "" {
 		dir, diags := localDir(call, src, callerDir, callerRoot)
 		if !diags.HasErrors() {
 			in.record(path, src, "", dir)
@@ -135,7 +133,7 @@ func (in *installation) install(ctx context.Context, path addrs.Module, call *co
 		in.records[key(path)] = in.installed[key(path)]
 		return dir, in.packageDir(path), diags
 	}
-	dir, err = in.fetchModule(ctx, path, src, version)
+	dir, err := in.fetchModule(ctx, path, src, version)
 	if err != nil {
 		return "", "", append(diags, tfdiags.At(call.SourceRange, "Failed to download module",
 			fmt.Sprintf("The module %q cannot be fetched from %s: %s.", call.Name, src, strings.TrimSuffix(strings.TrimSpace(err.Error()), ".")))...)
@@ -145,12 +143,12 @@ func (in *installation) install(ctx context.Context, path addrs.Module, call *co
 }
 
 // localDir finds a module that lies beside its caller.
-func localDir(call *configs.ModuleCall, src source, callerDir, callerRoot string) (string, tfdiags.Diagnostics) {
-	dir := filepath.Join(callerDir, filepath.FromSlash(src.local))
+func localDir(call *configs.ModuleCall, src modulesource.Source, callerDir, callerRoot string) (string, tfdiags.Diagnostics) {
+	dir := filepath.Join(callerDir, filepath.FromSlash(src.Local))
 	inside, err := filepath.Rel(callerRoot, dir)
 	if callerRoot != "" && (err != nil || !filepath.IsLocal(inside)) {
 		return "", tfdiags.At(call.SourceRange, "Local module path escapes module package",
-			fmt.Sprintf("The path %q leads out of the package that the calling module came in. Only what came with it can be called by a path.", src.local))
+			fmt.Sprintf("The path %q leads out of the package that the calling module came in. Only what came with it can be called by a path.", src.Local))
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", tfdiags.At(call.SourceRange, "Unreadable module directory",
@@ -167,7 +165,7 @@ func (in *installation) packageDir(path addrs.Module) string {
 }
 
 // record notes a module that is in place.
-func (in *installation) record(path addrs.Module, src source, version, dir string) {
+func (in *installation) record(path addrs.Module, src modulesource.Source, version, dir string) {
 	relative, err := filepath.Rel(in.Dir, dir)
 	if err != nil {
 		relative = dir
@@ -180,7 +178,7 @@ func (in *installation) record(path addrs.Module, src source, version, dir strin
 }
 
 // reusable tells whether a module is installed as it is wanted.
-func (in *installation) reusable(path addrs.Module, src source, version string) (string, bool) {
+func (in *installation) reusable(path addrs.Module, src modulesource.Source, version string) (string, bool) {
 	r, ok := in.installed[key(path)]
 	if in.upgrade || !ok || r.Source != src.String() || r.Version != version {
 		return "", false
@@ -191,20 +189,20 @@ func (in *installation) reusable(path addrs.Module, src source, version string) 
 }
 
 // fetchModule fetches a module's package and returns the module's folder.
-func (in *installation) fetchModule(ctx context.Context, path addrs.Module, src source, version string) (string, error) {
-	pkg, subdir := src.remote, src.subdir
+func (in *installation) fetchModule(ctx context.Context, path addrs.Module, src modulesource.Source, version string) (string, error) {
+	pkg, subdir := src.Remote, src.Subdir
 	shown := pkg
-	if src.registry != nil {
-		shown = src.registry.Package.ForDisplay()
-		location, err := in.Registry.ModuleSource(ctx, src.registry.Package, version)
+	if src.Registry != nil {
+		shown = src.Registry.Package.ForDisplay()
+		location, err := in.Registry.ModuleSource(ctx, src.Registry.Package, version)
 		if err != nil {
 			return "", err
 		}
-		found, err := parseRemote(location)
+		found, err := modulesource.ParseRemote(location)
 		if err != nil {
 			return "", fmt.Errorf("the registry sends to %q: %w", location, err)
 		}
-		pkg, subdir = found.remote, filepath.Join(found.subdir, src.registry.Subdir)
+		pkg, subdir = found.Remote, filepath.Join(found.Subdir, src.Registry.Subdir)
 	}
 	in.Report(Event{Key: key(path), Package: shown, Version: version})
 	root := in.packageDir(path)
@@ -242,8 +240,8 @@ func subfolder(root, subdir string) (string, error) {
 
 // chooseVersion finds the version of a registry's module: the installed one while it
 // fits, otherwise the newest that does.
-func (in *installation) chooseVersion(ctx context.Context, path addrs.Module, call *configs.ModuleCall, src source) (string, tfdiags.Diagnostics) {
-	if src.registry == nil {
+func (in *installation) chooseVersion(ctx context.Context, path addrs.Module, call *configs.ModuleCall, src modulesource.Source) (string, tfdiags.Diagnostics) {
+	if src.Registry == nil {
 		return "", nil
 	}
 	allowed := versions.All
@@ -259,10 +257,10 @@ func (in *installation) chooseVersion(ctx context.Context, path addrs.Module, ca
 			return r.Version, nil
 		}
 	}
-	known, err := in.knownVersions(ctx, src.registry.Package)
+	known, err := in.knownVersions(ctx, src.Registry.Package)
 	if errors.Is(err, registry.ErrNotFound) {
 		return "", tfdiags.At(call.SourceRange, "Module not found",
-			fmt.Sprintf("The module %q is %s, which the registry %s does not have. Check the address.", call.Name, src, src.registry.Package.Host.ForDisplay()))
+			fmt.Sprintf("The module %q is %s, which the registry %s does not have. Check the address.", call.Name, src, src.Registry.Package.Host.ForDisplay()))
 	}
 	if err != nil {
 		return "", tfdiags.At(call.SourceRange, "Error accessing remote module registry",

@@ -1,4 +1,4 @@
-package modules
+package modulesource
 
 import (
 	"errors"
@@ -11,36 +11,36 @@ import (
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 )
 
-// source is a module's address in its normal form. One of its kinds is set.
-type source struct {
-	// local is a path relative to the calling module.
-	local string
-	// registry is a module of a registry.
-	registry *tfaddr.Module
-	// remote is the address of a package, subdir the module's folder inside it.
-	remote, subdir string
+// Source is a module's address in its normal form. One of its kinds is set.
+type Source struct {
+	// Local is a path relative to the calling module.
+	Local string
+	// Registry is a module of a registry.
+	Registry *tfaddr.Module
+	// Remote is the address of a package, Subdir the module's folder inside it.
+	Remote, Subdir string
 }
 
 // errSource says what is wrong with an address that cannot be understood.
 var errSource = errors.New("it is neither a path beginning with ./ or ../, nor the address of a registry's module, nor one of Git, HTTP, S3 or a folder by its full path")
 
-// parseSource reads a module's source address. With a version it must be a registry's.
-func parseSource(text string, versioned bool) (source, error) {
+// Parse reads a module's source address. With a version it must be a registry's.
+func Parse(text string, versioned bool) (Source, error) {
 	if !versioned && (strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || text == "." || text == "..") {
 		clean := path.Clean(filepath.ToSlash(text))
 		if !strings.HasPrefix(clean, "../") {
 			clean = "./" + strings.TrimPrefix(clean, "./")
 		}
-		return source{local: clean}, nil
+		return Source{Local: clean}, nil
 	}
 	module, err := tfaddr.ParseModuleSource(text)
 	if err == nil {
-		return source{registry: &module}, nil
+		return Source{Registry: &module}, nil
 	}
 	if versioned {
-		return source{}, fmt.Errorf("it has a version, so it must be the address of a registry's module: %w", err)
+		return Source{}, fmt.Errorf("it has a version, so it must be the address of a registry's module: %w", err)
 	}
-	return parseRemote(text)
+	return ParseRemote(text)
 }
 
 // detectors understand the short forms of addresses.
@@ -49,11 +49,12 @@ var detectors = []getter.Detector{
 	new(getter.GCSDetector), new(getter.S3Detector), new(folderDetector),
 }
 
-func parseRemote(text string) (source, error) {
+// ParseRemote reads the address of a package that is neither local nor a registry's.
+func ParseRemote(text string) (Source, error) {
 	pkg, subdir := getter.SourceDirSubdir(text)
 	detected, err := getter.Detect(pkg, "", detectors)
 	if err != nil {
-		return source{}, errSource
+		return Source{}, errSource
 	}
 	if _, inner := getter.SourceDirSubdir(detected); inner != "" {
 		detected, inner = getter.SourceDirSubdir(detected)
@@ -62,10 +63,10 @@ func parseRemote(text string) (source, error) {
 	if subdir != "" {
 		subdir = path.Clean(subdir)
 		if !filepath.IsLocal(subdir) {
-			return source{}, errors.New("its folder inside of the package leads out of it")
+			return Source{}, errors.New("its folder inside of the package leads out of it")
 		}
 	}
-	return source{remote: detected, subdir: subdir}, nil
+	return Source{Remote: detected, Subdir: subdir}, nil
 }
 
 // bitbucketDetector understands bitbucket.org/OWNER/REPOSITORY. The library's own
@@ -102,18 +103,18 @@ func (*folderDetector) Detect(src, _ string) (string, bool, error) {
 }
 
 // String returns the address as the list of installed modules has it.
-func (s source) String() string {
+func (s Source) String() string {
 	switch {
-	case s.local != "":
-		return s.local
-	case s.registry != nil:
-		return s.registry.String()
-	case s.subdir == "":
-		return s.remote
+	case s.Local != "":
+		return s.Local
+	case s.Registry != nil:
+		return s.Registry.String()
+	case s.Subdir == "":
+		return s.Remote
 	}
-	pkg, query, hasQuery := strings.Cut(s.remote, "?")
+	pkg, query, hasQuery := strings.Cut(s.Remote, "?")
 	if hasQuery {
 		query = "?" + query
 	}
-	return pkg + "//" + s.subdir + query
+	return pkg + "//" + s.Subdir + query
 }
