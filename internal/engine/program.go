@@ -109,7 +109,9 @@ type object struct {
 	// imports are the import blocks that may concern instances of a resource.
 	imports    []*object
 	importDecl *configs.Import
-	check      *configs.Check
+	// importing is the resource that an import block is for, if it is declared.
+	importing *object
+	check     *configs.Check
 
 	providerAddr addrs.ProviderConfig
 	providerDecl *configs.ProviderConfig // nil if nothing is declared
