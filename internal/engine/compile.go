@@ -21,28 +21,33 @@ type schemaSource interface {
 	schema(ctx context.Context, provider addrs.Provider) (*providers.Schema, tfdiags.Diagnostics)
 }
 
-// compile resolves a configuration. The program is usable only without errors.
+// compile resolves a configuration. With errors the program, which is nil if there is
+// none, can only be validated: objects that are wrong are broken in it, so that what
+// else is wrong can be told of with them.
 func compile(ctx context.Context, config *configs.Config, schemas schemaSource, known map[string]provisioners.Provisioner) (*program, tfdiags.Diagnostics) {
 	c := &compiler{ctx: ctx, schemas: schemas, provisioners: known, program: &program{providers: map[string]*object{}}}
 	c.program.root = c.declare(config, nil, nil)
-	if c.diags.HasErrors() {
-		return nil, c.diags
+	if c.arguments.HasErrors() {
+		return nil, c.arguments
 	}
 	for _, o := range slices.Clone(c.program.objects) {
-		c.resolve(o)
+		c.attempt(o, c.resolve)
 	}
 	for _, o := range c.program.objects {
-		c.scopedRefs(o)
+		c.attempt(o, c.scopedRefs)
 	}
 	c.program.removals = c.removals(c.program.root)
-	if c.diags.HasErrors() {
-		return nil, c.diags
+	for _, o := range c.program.objects {
+		o.abandon()
 	}
 	order, cycle := sortObjects(c.program.objects)
 	if cycle != nil {
 		return nil, append(c.diags, cycleDiagnostic(cycle)...)
 	}
 	c.program.order = order
+	if c.diags.HasErrors() {
+		return c.program, c.diags
+	}
 	for _, o := range order {
 		o.pure = o.purity()
 	}
@@ -62,6 +67,9 @@ type compiler struct {
 	provisioners map[string]provisioners.Provisioner
 	program      *program
 	diags        tfdiags.Diagnostics
+	// arguments are the mistakes in what modules are called with. As in terraform
+	// they are told of before any others: they show that a module is misunderstood.
+	arguments tfdiags.Diagnostics
 }
 
 // declare makes the objects of a module and of those it calls, without references.
@@ -79,7 +87,9 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 		m.locals[name] = c.add(m, &object{kind: kindLocal, name: name, localVal: config.Module.Locals[name]})
 	}
 	for _, addr := range sortedResources(config.Module.Resources) {
-		m.resources[addr] = c.declareResource(m, config.Module.Resources[addr])
+		o := c.newResource(m, config.Module.Resources[addr])
+		m.resources[addr] = o
+		c.attempt(o, c.findSchema)
 	}
 	for _, name := range sortedNames(config.Module.ModuleCalls) {
 		callObject := c.add(m, &object{kind: kindCall, name: name, callDecl: config.Module.ModuleCalls[name]})
@@ -87,6 +97,7 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 		if child := config.Children[name]; child != nil {
 			callObject.child = c.declare(child, m, callObject)
 			m.children[name] = callObject.child
+			c.checkArguments(callObject)
 		}
 	}
 	for _, name := range sortedNames(config.Module.Outputs) {
@@ -127,14 +138,36 @@ func (c *compiler) provider(m *moduleProgram, addr addrs.ProviderConfig, decl *c
 	return o
 }
 
-func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *object {
+// attempt works something out about an object, which is broken if that fails.
+func (c *compiler) attempt(o *object, f func(*object)) {
+	if o.broken {
+		return
+	}
+	before := len(c.diags)
+	f(o)
+	o.broken = c.diags[before:].HasErrors()
+}
+
+// abandon takes its references from an object that is broken.
+func (o *object) abandon() {
+	if o.broken {
+		o.refs, o.postRefs, o.ruleRefs, o.repeatRefs, o.after, o.imports = nil, nil, nil, nil, nil, nil
+	}
+}
+
+func (c *compiler) newResource(m *moduleProgram, decl *configs.Resource) *object {
 	addr := addrs.ConfigResource{Module: m.config.Path, Resource: decl.Addr}
-	o := c.add(m, &object{kind: kindResource, name: addr.String(), resource: decl, addr: addr, createFirst: decl.Lifecycle.CreateBeforeDestroy})
-	providerAddr := m.config.LocalProviderFor(decl.Provider)
-	schema, diags := c.schemas.schema(c.ctx, providerAddr.Provider)
+	return c.add(m, &object{kind: kindResource, name: addr.String(), resource: decl, addr: addr, createFirst: decl.Lifecycle.CreateBeforeDestroy})
+}
+
+// findSchema finds the schema of a resource's type.
+func (c *compiler) findSchema(o *object) {
+	decl := o.resource
+	provider := o.mod.config.LocalProviderFor(decl.Provider).Provider
+	schema, diags := c.schemas.schema(c.ctx, provider)
 	c.diags = append(c.diags, diags.WithSubject(decl.Range)...)
 	if diags.HasErrors() {
-		return o
+		return
 	}
 	types, what := schema.ResourceTypes, "resource type"
 	switch decl.Addr.Mode {
@@ -145,13 +178,12 @@ func (c *compiler) declareResource(m *moduleProgram, decl *configs.Resource) *ob
 	}
 	switch o.schema = types.Get(decl.Addr.Type); {
 	case o.schema != nil && o.schema.Invalid != nil:
-		c.diags = append(c.diags, tfdiags.At(decl.Range, "Invalid provider schema",
+		c.diags = append(c.diags, tfdiags.At(decl.TypeRange, "Invalid provider schema",
 			fmt.Sprintf("The schema of %s %q is invalid: %s. This is a bug in the provider; report it to its developers.", what, decl.Addr.Type, o.schema.Invalid))...)
 	case o.schema == nil:
-		c.diags = append(c.diags, tfdiags.At(decl.Range, "Invalid "+what,
-			fmt.Sprintf("The provider %s does not support %s %q.%s", providerAddr.Provider.ForDisplay(), what, decl.Addr.Type, suggest(decl.Addr.Type, types.Names())))...)
+		c.diags = append(c.diags, tfdiags.At(decl.TypeRange, "Invalid "+what,
+			fmt.Sprintf("The provider %s does not support %s %q.%s", provider.ForDisplay(), what, decl.Addr.Type, suggest(decl.Addr.Type, types.Names())))...)
 	}
-	return o
 }
 
 // resolve finds what an object's expressions refer to.
@@ -170,7 +202,6 @@ func (c *compiler) resolve(o *object) {
 	case kindCall:
 		o.repeatRefs = append(c.exprRefs(o.mod, o.callDecl.Count), c.exprRefs(o.mod, o.callDecl.ForEach)...)
 		o.after = c.traversalRefs(o.mod, o.callDecl.DependsOn)
-		c.checkArguments(o)
 	case kindResource:
 		c.resolveResource(o)
 	case kindProvider:
@@ -191,39 +222,35 @@ func (c *compiler) resolveVariable(o *object) {
 		return
 	}
 	attrs, _ := call.callDecl.Config.JustAttributes()
-	attr := attrs[o.name]
-	if attr == nil {
-		if o.variable.Required() {
-			c.diags = append(c.diags, tfdiags.At(call.callDecl.Range, "Missing required argument",
-				fmt.Sprintf("The module needs a value for its variable %q, which has no default. Set it in the module block.", o.name))...)
-		}
-		return
+	if attr := attrs[o.name]; attr != nil {
+		o.argument = attr
+		o.refs = c.exprRefs(o.mod.parent, attr.Expr)
 	}
-	o.argument = attr
-	o.refs = c.exprRefs(o.mod.parent, attr.Expr)
 }
 
 // resolveValidations finds what a variable's rules use: the variable, and any
 // other objects of its own module.
 func (c *compiler) resolveValidations(o *object) {
 	for _, rule := range o.variable.Validations {
-		refs := c.exprRefs(o.mod, rule.Condition)
-		if len(refs) > 0 && !slices.ContainsFunc(refs, func(r ref) bool { return r.target == o }) {
-			c.diags = append(c.diags, tfdiags.At(rule.Condition.Range(), "Invalid variable validation condition",
-				fmt.Sprintf("The condition does not refer to var.%s, so it says nothing about the values that the variable may have. Refer to var.%[1]s, or use a check block or a precondition.", o.name))...)
-		}
-		o.ruleRefs = append(append(o.ruleRefs, refs...), c.exprRefs(o.mod, rule.ErrorMessage)...)
+		o.ruleRefs = append(o.ruleRefs, c.ruleRefs(o.mod, rule)...)
 	}
 }
 
-// checkArguments refuses arguments for which a module has no variable.
+// checkArguments refuses arguments for which a module has no variable, and misses
+// those for variables that need one.
 func (c *compiler) checkArguments(o *object) {
 	attrs, hclDiags := o.callDecl.Config.JustAttributes()
-	c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
+	c.arguments = append(c.arguments, tfdiags.FromHCL(hclDiags)...)
 	for _, name := range sortedNames(attrs) {
-		if o.child != nil && o.child.variables[name] == nil {
-			c.diags = append(c.diags, tfdiags.At(attrs[name].NameRange, "Unsupported argument",
+		if o.child.variables[name] == nil {
+			c.arguments = append(c.arguments, tfdiags.At(attrs[name].NameRange, "Unsupported argument",
 				fmt.Sprintf("An argument named %q is not expected here: module %q has no such variable.%s", name, o.name, suggest(name, sortedNames(o.child.variables))))...)
+		}
+	}
+	for _, name := range sortedNames(o.child.variables) {
+		if attrs[name] == nil && o.child.variables[name].variable.Required() {
+			c.arguments = append(c.arguments, tfdiags.At(o.callDecl.Config.MissingItemRange(), "Missing required argument",
+				fmt.Sprintf("Module %q needs a value for its variable %q, which has no default. Set it in the module block.", o.name, name))...)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	}
 	prog, diags := e.program(ctx, config)
 	if diags.HasErrors() {
-		return e.failedPlan(prior, opts), diags
+		return e.failedPlan(prior, opts), append(diags, e.validate(ctx, prog, cmp.Or(opts.BaseDir, "."))...)
 	}
 	if prog.opens { // what an invalid configuration asks for is not opened
 		if invalid := e.validate(ctx, prog, cmp.Or(opts.BaseDir, ".")); invalid.HasErrors() {
@@ -101,13 +101,14 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 // Validate checks a configuration without state, variables or real objects.
 func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.Diagnostics {
 	prog, diags := e.program(ctx, config)
-	if diags.HasErrors() {
-		return diags
-	}
 	return append(diags, e.validate(ctx, prog, ".")...)
 }
 
+// validate checks what a program can be checked for; nil is one that has no order.
 func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tfdiags.Diagnostics {
+	if prog == nil {
+		return nil
+	}
 	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
 	w.op = &validator{walk: w}
 	w.prepare()

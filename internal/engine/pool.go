@@ -178,6 +178,10 @@ func (w *walk) newProviderRun(o *object) *providerRun {
 		run.class = run.limiter.class
 		run.local = w.sched.AddClass(DefaultParallelism)
 	}
+	if o.broken {
+		run.node = w.sched.Hold(w.priority(o)+1, o.String, failedStep)
+		return run
+	}
 	run.node = w.sched.Hold(w.priority(o)+1, o.String, dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		config, diags := w.providerConfig(run)
 		diags, left := w.leaveProvider(run, diags)

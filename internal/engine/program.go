@@ -83,6 +83,9 @@ type object struct {
 	// ruleRefs are what the validation rules of a variable need, in its own module,
 	// the variable itself among it.
 	ruleRefs []ref
+	// broken tells that the object was found to be wrong: it has no references and
+	// perhaps no schema, and all that a walk can do with it is to fail it.
+	broken bool
 	// pure tells that the object's expressions depend on their references only.
 	pure bool
 	// repeatRefs are what count or for_each needs; resources and calls only.

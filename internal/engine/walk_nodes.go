@@ -14,21 +14,21 @@ func (mi *moduleInst) addNodes(o *object) {
 	label := func() string { return o.String() }
 	switch o.kind {
 	case kindVariable:
-		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalVariable(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalVariable))
 	case kindLocal:
-		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalLocal(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalLocal))
 	case kindOutput:
-		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalOutput(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalOutput))
 	case kindCheck:
 		w.checks.expand(o, mi, []addrs.InstanceKey{addrs.NoKey})
-		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalCheck(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalCheck))
 	case kindImport:
-		s.node = w.sched.Hold(w.priority(o), label, mi.computeStep(func() tfdiags.Diagnostics { return mi.evalImport(o) }))
+		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalImport))
 	case kindResource:
-		s.node = w.sched.Hold(w.priority(o)+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandResource(o) }))
+		s.node = w.sched.Hold(w.priority(o)+1, label, mi.objectStep(o, mi.expandResource))
 		s.gate = w.sched.Hold(w.priority(o), label, gateStep)
 	case kindCall:
-		s.node = w.sched.Hold(w.priority(o)+1, label, mi.computeStep(func() tfdiags.Diagnostics { return mi.expandCall(o) }))
+		s.node = w.sched.Hold(w.priority(o)+1, label, mi.objectStep(o, mi.expandCall))
 		s.inside = w.sched.Hold(w.priority(o), label, gateStep)
 		s.outputGates = make(map[*object]*dag.Node, len(o.usedOutputs))
 		for _, output := range o.usedOutputs {
@@ -39,6 +39,18 @@ func (mi *moduleInst) addNodes(o *object) {
 
 // gateStep is the step of nodes that only join others.
 var gateStep = dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Done() }}
+
+// objectStep is the step that works an object out. One that is known to be wrong
+// fails, and nothing that needs it begins.
+func (mi *moduleInst) objectStep(o *object, f func(*object) tfdiags.Diagnostics) dag.Step {
+	if o.broken {
+		return failedStep
+	}
+	return mi.computeStep(func() tfdiags.Diagnostics { return f(o) })
+}
+
+// failedStep is the step of nodes that cannot do anything.
+var failedStep = dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) { return dag.Failed() }}
 
 // computeStep wraps an evaluation that reports its problems.
 func (mi *moduleInst) computeStep(f func() tfdiags.Diagnostics) dag.Step {

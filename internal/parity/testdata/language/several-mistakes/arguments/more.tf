@@ -1,0 +1,4 @@
+module "without" {
+  source = "./m"
+  lisst  = []
+}
