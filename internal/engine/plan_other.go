@@ -210,7 +210,7 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 			return dag.Done()
 		}
 		return &dag.Step{Class: read.run.local, Run: func(ctx context.Context) (*dag.Step, bool) {
-			private, diags := proposeDelete(ctx, read.run.clientFor(p.walk.prog, addr.Module), read, addr)
+			private, diags := proposeDelete(ctx, read.run.clientFor(p.walk.prog, addr.Module), read.schema, p.goner(read), addr)
 			if p.walk.report(diags.WithAddress(addr.String())) {
 				return dag.Failed()
 			}
@@ -223,10 +223,10 @@ func (p *planner) addDelete(addr addrs.ResourceInstance, r *states.Resource, ins
 }
 
 // proposeDelete asks a provider that wants to be asked about deletions.
-func proposeDelete(ctx context.Context, client providers.Interface, read *objectRead, addr addrs.ResourceInstance) ([]byte, tfdiags.Diagnostics) {
-	null := cty.NullVal(read.schema.Block.ImpliedType())
+func proposeDelete(ctx context.Context, client providers.Interface, schema *providers.ResourceSchema, obj *states.Object, addr addrs.ResourceInstance) ([]byte, tfdiags.Diagnostics) {
+	null := cty.NullVal(schema.Block.ImpliedType())
 	resp := client.PlanResourceChange(ctx, providers.PlanResourceChangeRequest{
-		TypeName: addr.Resource.Type, PriorState: read.now.Decoded().Value, ProposedNewState: null, Config: null, PriorPrivate: read.now.Private,
+		TypeName: addr.Resource.Type, PriorState: obj.Decoded().Value, ProposedNewState: null, Config: null, PriorPrivate: obj.Private,
 	})
 	diags := resp.Diagnostics
 	if !diags.HasErrors() && resp.PlannedState != cty.NilVal && !resp.PlannedState.IsNull() {
@@ -262,16 +262,26 @@ func (p *planner) addDeposed(addr addrs.ResourceInstance, r *states.Resource, in
 	return release
 }
 
+// goner is the object that is planned to go. Terraform reads an object that is not
+// declared any more to see whether it is there, and still plans it as recorded.
+func (p *planner) goner(read *objectRead) *states.Object {
+	if p.opts.Mode == plans.DestroyMode || read.deposed != "" {
+		return read.now
+	}
+	return read.was
+}
+
 func (p *planner) planDelete(addr addrs.ResourceInstance, read *objectRead, reason plans.Reason, private []byte) {
-	before := read.now.Decoded().Value
+	obj := p.goner(read)
+	before := obj.Decoded().Value
 	if private == nil {
-		private = read.now.Private
+		private = obj.Private
 	}
 	p.addChange(&plans.Change{
 		Addr: addr, PrevAddr: p.previousAddr(addr), Deposed: read.deposed, Provider: read.run.object.providerAddr,
 		Action: plans.Delete, Reason: reason,
 		Before: before, After: cty.NullVal(before.Type()), SchemaVersion: read.schema.Version, Private: private,
-		BeforeSensitive:     allSensitive(read.schema, before, read.now.Sensitive),
+		BeforeSensitive:     allSensitive(read.schema, before, obj.Sensitive),
 		CreateBeforeDestroy: read.now.CreateBeforeDestroy, Dependencies: read.now.Dependencies,
 	})
 }
