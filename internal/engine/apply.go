@@ -76,7 +76,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 	e.hook.Ended()
 	a.dropData()
 	a.recordOutputs(diags.HasErrors())
-	encoded, err := states.EncodeChecks(a.walk.checks.results(plan.Checks))
+	encoded, err := states.EncodeChecks(a.walk.outcomes(plan))
 	a.state.CheckResults = encoded
 	return a.state, append(diags, tfdiags.FromError("Failed to record the outcome of conditions", err)...)
 }

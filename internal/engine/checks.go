@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -102,6 +104,22 @@ func (l *checkLog) note(o *object, mi *moduleInst, key addrs.InstanceKey, outcom
 	}
 }
 
+// outcomes are the results of all conditions after a walk that makes a plan or
+// applies it. Where everything is destroyed they are unknown, whatever was evaluated
+// for it, and only outputs of the root module are still known by name.
+func (w *walk) outcomes(plan *plans.Plan) []states.CheckResult {
+	if plan.Mode != plans.DestroyMode {
+		return w.checks.results(plan.Checks)
+	}
+	l := newCheckLog(w.prog)
+	for o, entry := range l.entries {
+		if o.kind == kindOutput && o.mod == w.prog.root && len(plan.Targets) == 0 {
+			entry.instance(nil, addrs.NoKey)
+		}
+	}
+	return l.results(nil)
+}
+
 // results returns all outcomes, ordered. What was not evaluated counts as in
 // earlier, or as unknown, as a check always does: it says how things are now.
 func (l *checkLog) results(earlier []states.CheckResult) []states.CheckResult {
@@ -124,6 +142,7 @@ func (l *checkLog) results(earlier []states.CheckResult) []states.CheckResult {
 			} else if c.evaluated < entry.rules {
 				c.Status = c.Status.Worse(states.CheckUnknown)
 			}
+			slices.Sort(c.Messages)
 			r.Status = r.Status.Worse(c.Status)
 			r.Objects = append(r.Objects, c.CheckObject)
 		}

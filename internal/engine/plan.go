@@ -81,8 +81,10 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	e.hook.Ended()
 	diags = append(diags, p.relocation.blockedWarning()...)
 	diags = append(diags, p.homelessImports()...)
-	if moreDiags := p.staleMoves(); moreDiags.HasErrors() {
-		return e.failedPlan(prior, opts), append(diags, moreDiags...)
+	moreDiags := p.staleMoves()
+	diags = append(diags, moreDiags...)
+	if moreDiags.HasErrors() || opts.Mode == plans.DestroyMode && slices.ContainsFunc(diags, isRuleOfVariable) {
+		return e.failedPlan(prior, opts), diags
 	}
 	if invalid := p.invalid(ctx, diags); invalid.HasErrors() {
 		return e.failedPlan(prior, opts), invalid
@@ -96,33 +98,6 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 		})
 	}
 	return plan, diags
-}
-
-// Validate checks a configuration without state, variables or real objects.
-func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.Diagnostics {
-	prog, diags := e.program(ctx, config)
-	return append(diags, e.validate(ctx, prog, ".")...)
-}
-
-// validate checks what a program can be checked for; nil is one that has no order.
-func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tfdiags.Diagnostics {
-	if prog == nil {
-		return nil
-	}
-	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
-	w.op = &validator{walk: w}
-	w.prepare()
-	return w.run(ctx)
-}
-
-// invalid finds, after a plan has met errors, those that the configuration has
-// whatever there is. Terraform looks for them first, and then plans nothing;
-// planning tells about them as well, so that only plans that fail look twice.
-func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiags.Diagnostics {
-	if !diags.HasErrors() || ctx.Err() != nil || p.walk.prog.opens {
-		return nil
-	}
-	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
 }
 
 func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {
@@ -195,28 +170,33 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 	p.walk.last = e.begins(prog, opts.Variables)
 	p.generation = e.last.generation
 	if opts.Mode == plans.DestroyMode {
-		p.walk.include = neededByProviders(prog)
+		p.walk.include = neededToDestroy(prog)
 		p.walk.tolerant = true
 	}
 	return p
 }
 
-// neededByProviders returns the provider configurations and what they need: all
-// that is evaluated when everything is destroyed.
+// neededByProviders returns the provider configurations and what they need.
 func neededByProviders(prog *program) map[*object]bool {
 	include := map[*object]bool{}
-	var work []*object
 	for _, o := range prog.providers {
-		work = append(work, o)
+		includeNeeds(o, include)
 	}
-	for len(work) > 0 {
-		o := work[len(work)-1]
-		work = work[:len(work)-1]
-		if include[o] {
+	return include
+}
+
+// neededToDestroy returns all that is evaluated while planning to destroy
+// everything: what providers need, and the variables whose values are checked.
+func neededToDestroy(prog *program) map[*object]bool {
+	include := neededByProviders(prog)
+	for _, o := range prog.objects {
+		if o.kind != kindVariable || len(o.variable.Validations) == 0 {
 			continue
 		}
-		include[o] = true
-		o.needs(func(need *object) { work = append(work, need) })
+		includeNeeds(o, include)
+		if o.mod.call != nil {
+			includeNeeds(o.mod.call, include)
+		}
 	}
 	return include
 }
@@ -372,13 +352,20 @@ func (p *planner) instance(inst *instance) dag.Step {
 		p.walk.sched.Depend(inst.node, read.node)
 	}
 	if p.opts.Mode != plans.NormalMode || !p.target.includesRecorded(inst.addr) || p.frozen(inst.addr) {
-		return inst.mi.computeStep(func() tfdiags.Diagnostics {
-			inst.value = p.recordedValue(inst, read)
-			return nil
-		})
+		return inst.mi.computeStep(func() tfdiags.Diagnostics { return p.keep(inst, read) })
 	}
 	p.waitForImports(inst)
 	return p.managedStep(inst, run, read)
+}
+
+// keep gives an instance for which nothing is planned the value that is recorded.
+// Where only reality is taken up, its conditions are checked against that.
+func (p *planner) keep(inst *instance, read *objectRead) tfdiags.Diagnostics {
+	inst.value = p.recordedValue(inst, read)
+	if p.opts.Mode != plans.RefreshOnlyMode || p.frozen(inst.addr) {
+		return nil
+	}
+	return append(inst.preconditions(), inst.postconditions()...)
 }
 
 // frozen tells whether nothing is to be planned for an instance.
@@ -420,7 +407,7 @@ func (p *planner) result() *plans.Plan {
 	plan.Outputs = p.outputChanges()
 	plan.NullOutputs = map[string]bool{}
 	p.walk.root.nullOutputs(plan.NullOutputs)
-	plan.Checks = p.walk.checks.results(nil)
+	plan.Checks = p.walk.outcomes(plan)
 	plan.Functions = p.walk.results.kept()
 	p.withoutLeft(plan)
 	return plan

@@ -100,12 +100,11 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 // evaluate checks preconditions and evaluates an instance's configuration.
 func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 	o := inst.object
-	opts := evalOptions{repeat: inst.repeat}
-	diags := inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Preconditions, "Resource precondition failed", o.refs, opts)
+	diags := inst.preconditions()
 	if diags.HasErrors() {
-		return evaluated{}, diags.WithAddress(inst.name)
+		return evaluated{}, diags
 	}
-	hclCtx, moreDiags := inst.mi.evalContext(o.refs, opts)
+	hclCtx, moreDiags := inst.mi.evalContext(o.refs, evalOptions{repeat: inst.repeat})
 	diags = append(diags, moreDiags...)
 	if moreDiags.HasErrors() {
 		return evaluated{}, diags.WithAddress(inst.name)
@@ -121,6 +120,12 @@ func (w *walk) evaluate(inst *instance) (evaluated, tfdiags.Diagnostics) {
 		diags = append(diags, w.checkProvisioners(inst)...)
 	}
 	return evaluated{config: config, written: config, sensitive: paths.Sensitive}, diags.WithAddress(inst.name)
+}
+
+// preconditions checks the conditions on what an instance is made from.
+func (inst *instance) preconditions() tfdiags.Diagnostics {
+	o := inst.object
+	return inst.mi.checkRules(checked{o, inst.addr.Key}, o.resource.Lifecycle.Preconditions, "Resource precondition failed", o.refs, evalOptions{repeat: inst.repeat}).WithAddress(inst.name)
 }
 
 // postconditions checks the conditions on an instance's new value.

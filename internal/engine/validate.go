@@ -1,15 +1,61 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/dag"
 	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
+
+// Validate checks a configuration without state, variables or real objects.
+func (e *Engine) Validate(ctx context.Context, config *configs.Config) tfdiags.Diagnostics {
+	prog, diags := e.program(ctx, config)
+	return append(diags, e.validate(ctx, prog, ".")...)
+}
+
+// validate checks what a program can be checked for; nil is one that has no order.
+func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tfdiags.Diagnostics {
+	if prog == nil {
+		return nil
+	}
+	w := e.newWalk(prog, nil, nil, lang.Functions(lang.FunctionOptions{BaseDir: baseDir, PlanTime: e.opts.Now(), Pure: true}))
+	w.op = &validator{walk: w}
+	w.prepare()
+	return withoutRepeats(w.run(ctx))
+}
+
+// withoutRepeats leaves of the same problem of several instances only the first:
+// what is wrong with a configuration is wrong once.
+func withoutRepeats(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(diags, func(d tfdiags.Diagnostic) bool {
+		if d.Subject == nil {
+			return false
+		}
+		key := fmt.Sprint(d.Severity, d.Subject, d.Summary, d.Detail)
+		defer func() { seen[key] = true }()
+		return seen[key]
+	})
+}
+
+// invalid finds, after a plan has met errors, those that the configuration has
+// whatever there is. Terraform looks for them first, and then plans nothing;
+// planning tells about them as well, so that only plans that fail look twice.
+func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiags.Diagnostics {
+	if !diags.HasErrors() || ctx.Err() != nil || p.walk.prog.opens {
+		return nil
+	}
+	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
+}
 
 // validator is the operation that checks a configuration with everything
 // unknown that only a plan can know.

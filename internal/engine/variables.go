@@ -180,8 +180,16 @@ func (mi *moduleInst) checkRules(of checked, rules []*configs.CheckRule, summary
 		return diags
 	}
 	diags = append(diags, mi.evalRules(of, rules, summary, hclCtx)...)
-	if p, planning := mi.walk.op.(*planner); mi.walk.tolerant || (planning && p.opts.Mode == plans.RefreshOnlyMode) {
+	p, planning := mi.walk.op.(*planner)
+	switch {
+	case mi.walk.tolerant:
 		return diags.Warnings()
+	case planning && p.opts.Mode == plans.RefreshOnlyMode: // nothing that could go wrong is done
+		for i := range diags {
+			if diags[i].Summary == summary {
+				diags[i].Severity = tfdiags.Warning
+			}
+		}
 	}
 	return diags
 }
@@ -223,6 +231,8 @@ func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext)
 
 // invalidVariable is the summary of a validation rule that does not hold.
 const invalidVariable = "Invalid value for variable"
+
+func isRuleOfVariable(d tfdiags.Diagnostic) bool { return d.Summary == invalidVariable }
 
 // hiddenMessage stands for an error message that holds a secret. It is not kept.
 const hiddenMessage = "The condition does not hold. Its error message is not shown, because it holds a sensitive value."

@@ -75,9 +75,12 @@ func (b *Bench) play(ctx context.Context, program string, c Case) (r *run, err e
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	r = &run{side: s}
-	last := c.lastApply()
+	last, show := c.lastApply(), c.lastShown()
 	for i, step := range c.Steps {
 		seen, err := r.step(ctx, &c, step)
+		if err == nil && i == show {
+			seen, err = r.show(ctx, seen)
+		}
 		if err == nil && program == b.Terraform {
 			err = expected(step, seen)
 		}

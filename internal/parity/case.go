@@ -191,6 +191,21 @@ func (c *Case) lastApply() int {
 	return -1
 }
 
+// lastShown is the index of the step after which the state is shown: the last
+// that leaves objects to be shown, or the last of all if none does. It is -1 where
+// terraform is slow.
+func (c *Case) lastShown() int {
+	if c.Recorded() {
+		return -1
+	}
+	for i, s := range slices.Backward(c.Steps) {
+		if s.Verb == "apply" && !slices.Contains(s.Args, "-destroy") {
+			return i
+		}
+	}
+	return len(c.Steps) - 1
+}
+
 // has tells whether a verb is among the steps.
 func (c *Case) has(verb string) bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Verb == verb })

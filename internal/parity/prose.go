@@ -38,8 +38,11 @@ func isProse(line string) bool {
 	}
 	first := line[0]
 	letter := first >= 'A' && first <= 'Z' || first >= 'a' && first <= 'z'
-	return letter && !strings.Contains(line, " = ")
+	return letter && !assigned.MatchString(line)
 }
+
+// assigned matches the line of an output.
+var assigned = regexp.MustCompile(`^[\w-]+ += `)
 
 // problem finds one in what a program says to people.
 var problem = regexp.MustCompile(`(?m)^(?:[│╷] )?(Error|Warning): ([^\n]+)`)

@@ -224,6 +224,27 @@ func (s *side) state() (any, error) {
 	return s.names.in(doc), nil
 }
 
+// show adds to what was seen how the program shows the state, if there is one, to
+// people and to programs.
+func (s *side) show(ctx context.Context, seen Observation) (Observation, error) {
+	if _, err := os.Stat(filepath.Join(s.dir, keptState)); err != nil {
+		return seen, nil //nolint:nilerr // nothing was recorded
+	}
+	shown := maps.Clone(seen)
+	if shown == nil {
+		shown = Observation{}
+	}
+	for as, flag := range map[string]string{"shown text": "-no-color", "shown document": "-json"} {
+		out, err := s.observe(ctx, "", []string{"show", flag})
+		if err != nil {
+			return nil, err
+		}
+		delete(out, "state")
+		shown[as] = map[string]any(out)
+	}
+	return shown, nil
+}
+
 // sortUnordered sorts what terraform writes into a state in no order.
 func sortUnordered(state any) {
 	checks, _ := field(state, "check_results").([]any)

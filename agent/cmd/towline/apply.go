@@ -58,7 +58,7 @@ func (a *app) applyVerb(verb string) *command {
 			if !ok {
 				return exitFailed
 			}
-			return s.apply(ctx, plan, mode == plans.DestroyMode)
+			return s.apply(ctx, plan, verb == "destroy")
 		},
 	}
 }
