@@ -38,7 +38,7 @@ func isProse(line string) bool {
 	}
 	first := line[0]
 	letter := first >= 'A' && first <= 'Z' || first >= 'a' && first <= 'z'
-	return letter && !assigned.MatchString(line)
+	return letter && !assigned.MatchString(line) && !strings.HasSuffix(line, " {\n")
 }
 
 // assigned matches the line of an output.

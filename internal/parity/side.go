@@ -240,6 +240,9 @@ func (s *side) show(ctx context.Context, seen Observation) (Observation, error) 
 			return nil, err
 		}
 		delete(out, "state")
+		if text, ok := out["stdout"].(string); ok {
+			out["stdout"] = withoutProse(text)
+		}
 		shown[as] = map[string]any(out)
 	}
 	return shown, nil

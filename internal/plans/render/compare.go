@@ -172,14 +172,20 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	return diff{plans.Update, c.forced(), unknown{was: &old}}, true
 }
 
-// compareBlock compares the values of a block; b may be nil if the schema is unknown.
-func compareBlock(b *providers.Block, c change) diff {
+// compareResource compares the values of a whole object; b may be nil if the schema is unknown.
+func compareResource(b *providers.Block, c change) diff {
 	if b == nil {
 		return compareDynamic(c)
 	}
-	plain := func(c change) diff { return compareBlock(b, c) }
+	return compareBlock(b, c, ofOldSDK(b))
+}
+
+// compareBlock compares the values of a block. If noEmpty is set, empty texts in it
+// are taken for nulls.
+func compareBlock(b *providers.Block, c change, noEmpty bool) diff {
+	plain := func(c change) diff { return compareBlock(b, c, noEmpty) }
 	becomesUnknown := func(c change) diff {
-		return compareBlock(b, change{before: c.before, after: unknownAttributes(b.Attributes, b.EmptyValue())})
+		return compareBlock(b, change{before: c.before, after: unknownAttributes(b.Attributes, b.EmptyValue())}, noEmpty)
 	}
 	if d, ok := compareHidden(c, plain, becomesUnknown); ok {
 		if h, sensitive := d.view.(hidden); sensitive {
@@ -188,7 +194,7 @@ func compareBlock(b *providers.Block, c change) diff {
 		return d
 	}
 	out := block{attrs: map[string]diff{}, groups: map[string]blockGroup{}}
-	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs, ofOldSDK(b))
+	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs, noEmpty)
 	for name, nested := range b.BlockTypes {
 		child := change{before: getAttr(c.before, name), after: getAttr(c.after, name), replace: c.attrPaths(name)}
 		group, action, present := compareGroup(nested, child)
@@ -204,9 +210,10 @@ func compareBlock(b *providers.Block, c change) diff {
 }
 
 // compareAttributes compares a block's attributes into attrs, those that are null
-// before and after left out. Write-only ones have no values, so they show what
+// before and after left out; an empty text that stays counts as unchanged even if
+// noEmpty takes it for null. Write-only ones have no values, so they show what
 // happens to the block as a whole: they come and go with it, and never change.
-func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff, oldSDK bool) plans.Action {
+func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff, noEmpty bool) plans.Action {
 	whole := current
 	if c.gone {
 		whole = plans.Delete
@@ -218,8 +225,8 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 		}
 		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
 		seen := child
-		if oldSDK {
-			seen.before, seen.after = orAbsent(emptyAsNull(child.before)), orAbsent(emptyAsNull(child.after))
+		if noEmpty {
+			seen.before, seen.after = orAbsent(emptyTextsAsNull(child.before)), orAbsent(emptyTextsAsNull(child.after))
 		}
 		d := compareAttribute(attr, seen)
 		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {

@@ -25,8 +25,8 @@ type blockGroup struct {
 // there are and were none.
 func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Action, bool) {
 	group := blockGroup{replace: c.forced(), before: isSensitive(c.before), after: isSensitive(c.after)}
-	c.before, c.after = emptyTextsAsNull(unmark(c.before)), emptyTextsAsNull(unmark(c.after))
-	element := func(c change) diff { return compareBlock(&nested.Block, c) }
+	c.before, c.after = unmark(c.before), unmark(c.after)
+	element := func(c change) diff { return compareBlock(&nested.Block, c, true) }
 	if isUnknown(c.after) {
 		return unknownGroup(group, c, element)
 	}
@@ -54,7 +54,7 @@ func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Ac
 	return group, action, true
 }
 
-// emptyTextsAsNull is [emptyAsNull] for everything in the blocks of a type.
+// emptyTextsAsNull is [emptyAsNull] for a value and everything in it.
 func emptyTextsAsNull(v cty.Value) cty.Value {
 	if isNull(v) || !v.IsKnown() {
 		return v

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,27 +21,25 @@ func (p *printer) state(state *states.State, schemas Schemas) error {
 		p.line("The state records no objects.")
 		return nil
 	}
-	first, module := true, ""
 	var failed error
-	state.Each(func(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
-		objects := map[string]*states.Object{}
-		maps.Copy(objects, inst.Deposed)
-		if inst.Current != nil {
-			objects[""] = inst.Current
+	recorded := recordedObjects(state)
+	holds := map[string]bool{} // whether a module instance has objects of its own
+	for _, r := range recorded {
+		holds[r.addr.Module.String()] = true
+	}
+	for i, r := range recorded {
+		begins := i == 0 || r.addr.Module.String() != recorded[i-1].addr.Module.String()
+		below := slices.ContainsFunc(ancestors(r.addr.Module), func(m addrs.ModuleInstance) bool { return holds[m.String()] })
+		if below || !begins {
+			p.line("")
 		}
-		for _, deposed := range slices.Sorted(maps.Keys(objects)) {
-			if !first {
-				p.line("")
-				if here := addr.Module.String(); here != module {
-					p.line("")
-				}
-			}
-			first, module = false, addr.Module.String()
-			if err := p.object(addr, r, deposed, objects[deposed], schemas); err != nil && failed == nil {
-				failed = err
-			}
+		if below && begins {
+			p.line("")
 		}
-	})
+		if err := p.object(r, schemas); err != nil && failed == nil {
+			failed = err
+		}
+	}
 	if len(state.Outputs) > 0 {
 		p.line("\n\nOutputs:\n")
 		p.stateOutputs(state.Outputs)
@@ -48,9 +47,53 @@ func (p *printer) state(state *states.State, schemas Schemas) error {
 	return failed
 }
 
+// recordedObject is one object of a state.
+type recordedObject struct {
+	addr     addrs.ResourceInstance
+	provider addrs.Provider
+	deposed  string // the key of a deposed object, or ""
+	object   *states.Object
+}
+
+// recordedObjects lists the objects of a state as terraform shows them: those of a
+// module before those of the modules below it, which are ordered by the text of
+// their addresses, so that [10] comes before [2].
+func recordedObjects(state *states.State) []recordedObject {
+	var out []recordedObject
+	state.Each(func(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
+		if inst.Current != nil {
+			out = append(out, recordedObject{addr, r.Provider.Provider, "", inst.Current})
+		}
+		for _, deposed := range slices.Sorted(maps.Keys(inst.Deposed)) {
+			out = append(out, recordedObject{addr, r.Provider.Provider, deposed, inst.Deposed[deposed]})
+		}
+	})
+	slices.SortStableFunc(out, func(a, b recordedObject) int { return compareModules(a.addr.Module, b.addr.Module) })
+	return out
+}
+
+func compareModules(a, b addrs.ModuleInstance) int {
+	for i := range min(len(a), len(b)) {
+		if c := cmp.Compare(a[:i+1].String(), b[:i+1].String()); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// ancestors are the module instances around one, the root module first.
+func ancestors(path addrs.ModuleInstance) []addrs.ModuleInstance {
+	out := make([]addrs.ModuleInstance, len(path))
+	for i := range path {
+		out[i] = path[:i]
+	}
+	return out
+}
+
 // object prints one object.
-func (p *printer) object(addr addrs.ResourceInstance, r *states.Resource, deposed string, obj *states.Object, schemas Schemas) error {
-	schema := schemas.block(r.Provider.Provider, addr.Resource)
+func (p *printer) object(r recordedObject, schemas Schemas) error {
+	addr, deposed, obj := r.addr, r.deposed, r.object
+	schema := schemas.block(r.provider, addr.Resource)
 	val, err := objectValue(obj, schema)
 	if err != nil {
 		return fmt.Errorf("decode the recorded object of %s: %w", addr, err)
@@ -66,7 +109,7 @@ func (p *printer) object(addr addrs.ResourceInstance, r *states.Resource, depose
 	if addr.Resource.Mode == addrs.Data {
 		kind = "data"
 	}
-	d := compareBlock(schema, change{before: val, after: val})
+	d := compareResource(schema, change{before: val, after: val})
 	p.line(fmt.Sprintf("# %s:%s", addr, remark))
 	p.line(fmt.Sprintf("%s %q %q %s", kind, addr.Resource.Type, addr.Resource.Name, d.text(0, p.still())))
 	return nil
