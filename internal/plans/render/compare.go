@@ -140,10 +140,7 @@ func (c change) presence() plans.Action {
 
 // join is the action of a collection with one more element.
 func join(current, element plans.Action) plans.Action {
-	if current == plans.NoOp && element != plans.NoOp {
-		return plans.Update
-	}
-	if current != element {
+	if element != plans.NoOp && element != current {
 		return plans.Update
 	}
 	return current
@@ -172,20 +169,20 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	return diff{plans.Update, c.forced(), unknown{was: &old}}, true
 }
 
-// compareResource compares the values of a whole object; b may be nil if the schema is unknown.
-func compareResource(b *providers.Block, c change) diff {
+// compareBlock compares the values of a whole object; b may be nil if the schema is unknown.
+func compareBlock(b *providers.Block, c change) diff {
 	if b == nil {
 		return compareDynamic(c)
 	}
-	return compareBlock(b, c, ofOldSDK(b))
+	return compareContent(b, c, ofOldSDK(b))
 }
 
-// compareBlock compares the values of a block. If noEmpty is set, empty texts in it
+// compareContent compares what is in a block. If noEmpty is set, empty texts in it
 // are taken for nulls.
-func compareBlock(b *providers.Block, c change, noEmpty bool) diff {
-	plain := func(c change) diff { return compareBlock(b, c, noEmpty) }
+func compareContent(b *providers.Block, c change, noEmpty bool) diff {
+	plain := func(c change) diff { return compareContent(b, c, noEmpty) }
 	becomesUnknown := func(c change) diff {
-		return compareBlock(b, change{before: c.before, after: unknownAttributes(b.Attributes, b.EmptyValue())}, noEmpty)
+		return compareContent(b, change{before: c.before, after: unknownAttributes(b.Attributes, b.EmptyValue())}, noEmpty)
 	}
 	if d, ok := compareHidden(c, plain, becomesUnknown); ok {
 		if h, sensitive := d.view.(hidden); sensitive {

@@ -26,7 +26,7 @@ type blockGroup struct {
 func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Action, bool) {
 	group := blockGroup{replace: c.forced(), before: isSensitive(c.before), after: isSensitive(c.after)}
 	c.before, c.after = unmark(c.before), unmark(c.after)
-	element := func(c change) diff { return compareBlock(&nested.Block, c, true) }
+	element := func(c change) diff { return compareContent(&nested.Block, c, true) }
 	if isUnknown(c.after) {
 		return unknownGroup(group, c, element)
 	}

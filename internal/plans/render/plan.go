@@ -79,7 +79,7 @@ func compareChange(c *plans.Change, schemas Schemas) diff {
 	if c.Action == plans.Forget {
 		after = before // the object stays as it is
 	}
-	return compareResource(schemas.block(c.Provider.Provider, c.Addr.Resource),
+	return compareBlock(schemas.block(c.Provider.Provider, c.Addr.Resource),
 		change{before: orAbsent(before), after: orAbsent(after), replace: c.RequiredReplace, gone: c.Action == plans.Delete})
 }
 
