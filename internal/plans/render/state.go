@@ -109,7 +109,7 @@ func (p *printer) object(r recordedObject, schemas Schemas) error {
 	if addr.Resource.Mode == addrs.Data {
 		kind = "data"
 	}
-	d := compareResource(schema, change{before: val, after: val})
+	d := compareBlock(schema, change{before: val, after: val})
 	p.line(fmt.Sprintf("# %s:%s", addr, remark))
 	p.line(fmt.Sprintf("%s %q %q %s", kind, addr.Resource.Type, addr.Resource.Name, d.text(0, p.still())))
 	return nil
