@@ -28,7 +28,6 @@ const RequiredProviders = `terraform {
 func NewFault(tb testing.TB) *Bench {
 	tb.Helper()
 	b := New(tb)
-	b.install = []string{"get"}
 	programs := map[string]string{"fault": plugintest.Build(tb, plugintest.Fault), "v5": plugintest.Build(tb, plugintest.Proto5)}
 	b.Env = []string{"TF_CLI_CONFIG_FILE=" + overrides(tb, programs)}
 	pool := plugin.NewPool(byType(programs), plugin.Options{})

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +31,6 @@ type Bench struct {
 	Env []string
 	// Providers starts providers for the engine; nil if only the built-in one is used.
 	Providers engine.ProviderSource
-	// initialised is the configuration that terraform init has seen.
-	initialised string
-	// install is the verb that fetches what a configuration needs: init, or get
-	// where providers are run as they are, which init does not find.
-	install []string
 }
 
 // New returns a bench with an empty directory. A missing terraform binary fails the test.
@@ -45,7 +39,7 @@ func New(tb testing.TB) *Bench {
 	if _, err := exec.LookPath("terraform"); err != nil {
 		tb.Fatalf("the terraform binary decides what is right, so it must be installed: %v", err)
 	}
-	return &Bench{tb: tb, Dir: tb.TempDir(), Env: []string{"TF_CLI_CONFIG_FILE=/dev/null"}, install: []string{"init", "-input=false"}}
+	return &Bench{tb: tb, Dir: tb.TempDir(), Env: []string{"TF_CLI_CONFIG_FILE=/dev/null"}}
 }
 
 // Write replaces the configuration; the state stays.
@@ -68,24 +62,6 @@ func (b *Bench) Write(files map[string]string) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			b.tb.Fatal(err)
 		}
-	}
-}
-
-// Init runs terraform init if providers or modules need it and were not there the last time.
-func (b *Bench) Init() {
-	b.tb.Helper()
-	config := b.Config()
-	var needs []string
-	for provider := range config.ProviderRequirements() {
-		needs = append(needs, provider.String())
-	}
-	for name, call := range config.Module.ModuleCalls {
-		needs = append(needs, name+"="+call.Source)
-	}
-	slices.Sort(needs)
-	if key := strings.Join(needs, "\n"); key != b.initialised {
-		b.Terraform(b.install...)
-		b.initialised = key
 	}
 }
 
