@@ -40,6 +40,8 @@ var (
 		`\b[A-Z0-9]{14,22}\b`,                   // of keys, policies and zones
 		`\bsecret:[\w/+=.@-]+-[A-Za-z0-9]{6}\b`, // at the end of a secret's name
 	}, "|"))
+	// requests matches what a cloud calls a request, which nothing refers to.
+	requests = regexp.MustCompile(`RequestID: [\w-]+`)
 	// stamps matches times, stampLayouts are the ways in which they are written.
 	stamps       = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d|\+0000| \+0000 UTC)`)
 	stampLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700 MST"}
@@ -106,6 +108,7 @@ var endpoints = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 func (n *names) replace(s string) string {
 	s = endpoints.ReplaceAllString(s, opening+"cloud"+closing)
 	s = n.naming().Replace(s)
+	s = requests.ReplaceAllString(s, "RequestID: "+opening+"new"+closing)
 	s = uuids.ReplaceAllString(s, opening+"new"+closing)
 	return stamps.ReplaceAllStringFunc(s, func(found string) string {
 		for _, layout := range stampLayouts {

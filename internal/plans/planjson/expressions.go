@@ -132,13 +132,15 @@ func indexText(key cty.Value) string {
 	return "[...]"
 }
 
-// expressions describes a body by its schema: arguments by name, blocks by type.
-// Dynamic blocks are not described, as in Terraform.
+// expressions describes a body by its schema: arguments by name, also those that
+// are written as blocks, and blocks by type. Dynamic blocks are not described, as
+// in Terraform.
 func expressions(body hcl.Body, schema *providers.Block) map[string]any {
 	if body == nil || schema == nil {
 		return nil
 	}
-	content, _, _ := body.PartialContent(bodySchema(schema)) // problems were reported when the plan was made
+	written := providers.BlocksAsAttributes(body, schema)
+	content, _, _ := written.PartialContent(bodySchema(schema)) // problems were reported when the plan was made
 	out := map[string]any{}
 	for name, attr := range content.Attributes {
 		out[name] = encodeExpression(attr.Expr)
