@@ -35,7 +35,7 @@ func LoadWith(dir string, unwritten map[string][]byte) (*Config, tfdiags.Diagnos
 	root := &Config{}
 	root.Root = root
 	diags := l.load(root, dir, nil)
-	if !diags.HasErrors() {
+	if !l.stopped {
 		diags = append(diags, root.checkProviders(nil)...)
 	}
 	root.Sources = map[string][]byte{}
@@ -56,6 +56,8 @@ type loader struct {
 	installed map[string]installedModule // by module path joined by dots
 	unwritten map[string][]byte          // of the root module
 	modules   int
+	// stopped tells that no called module was read.
+	stopped bool
 }
 
 // load reads one module and its children into c.
@@ -78,7 +80,8 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 			fmt.Sprintf("Where the state is kept is decided by the root module only, and this block is in %s. Remove it.", c.Path)).Warnings()...)
 	}
 	if c.Parent == nil && diags.HasErrors() {
-		return diags // what the root module calls cannot be relied on
+		l.stopped = true // what the root module calls cannot be relied on
+		return diags
 	}
 	callStack = append(callStack, filepath.Clean(dir))
 	for _, name := range sortedKeys(c.Module.ModuleCalls) {
@@ -273,14 +276,19 @@ func sortedKeys[V any](m map[string]V) []string {
 func (c *Config) LocalProviderFor(local addrs.LocalProviderConfig) addrs.ProviderConfig {
 	current, name := c, local
 	for {
-		if _, here := current.Module.ProviderConfigs[name]; here || current.Parent == nil {
-			return addrs.ProviderConfig{Module: current.Path, Provider: current.Module.LocalProvider(name.LocalName), Alias: name.Alias}
-		}
+		_, here := current.Module.ProviderConfigs[name]
 		provider := current.Module.LocalProvider(name.LocalName)
-		call := current.Parent.Module.ModuleCalls[current.Path[len(current.Path)-1]]
-		if passed, ok := call.passed(name); ok {
+		var passed addrs.LocalProviderConfig
+		got := false
+		if current.Parent != nil { // a provider block may only say that a configuration is expected
+			passed, got = current.Parent.Module.ModuleCalls[current.Path[len(current.Path)-1]].passed(name)
+		}
+		switch {
+		case got:
 			name = passed
-		} else {
+		case here || current.Parent == nil:
+			return addrs.ProviderConfig{Module: current.Path, Provider: provider, Alias: name.Alias}
+		default:
 			name = addrs.LocalProviderConfig{LocalName: current.Parent.Module.localNameFor(provider), Alias: name.Alias}
 		}
 		current = current.Parent

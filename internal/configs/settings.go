@@ -90,7 +90,10 @@ func (m *Module) addRequiredProviders(block *hcl.Block) tfdiags.Diagnostics {
 	diags := tfdiags.FromHCL(hclDiags)
 	for name, attr := range attrs {
 		required, moreDiags := decodeRequiredProvider(name, attr)
-		diags = append(diags, declare(moreDiags, m.RequiredProviders, name, required, func(r *RequiredProvider) hcl.Range { return r.Range }, "required provider")...)
+		diags = append(diags, moreDiags...)
+		if m.RequiredProviders[name] == nil { // a second block was reported
+			m.RequiredProviders[name] = required
+		}
 	}
 	return diags
 }

@@ -26,6 +26,7 @@ const stepsFile = "steps"
 //	destroy FLAGS...        apply -destroy
 //	run ARGUMENTS...        any other subcommand
 //	console EXPRESSION      evaluate an expression
+//	load                    validate a configuration of which nothing is installed
 //	init FLAGS...           initialise; without this step it is done unasked where modules or providers need it
 //	overlay FOLDER          copy a folder of the case over the configuration
 //	remove FILES...         remove files

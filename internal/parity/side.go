@@ -100,6 +100,7 @@ func init() {
 		"destroy": {destroyStep, true},
 		"run":     {runStep, true},
 		"console": {consoleStep, true},
+		"load":    {loadStep, false},
 		"init":    {initStep, false},
 		"overlay": {overlayStep, false},
 		"remove":  {removeStep, false},
@@ -277,6 +278,11 @@ func decode(data []byte) (any, error) {
 
 func runStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {
 	return s.observe(ctx, "", step.Args)
+}
+
+// loadStep validates a configuration whose modules and providers are not installed.
+func loadStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {
+	return s.observe(ctx, "", append([]string{"validate", "-json"}, step.Args...))
 }
 
 func consoleStep(ctx context.Context, s *side, _ *Case, step Step) (Observation, error) {

@@ -207,7 +207,29 @@ func (p *Plan) Applyable() bool {
 			return true
 		}
 	}
-	return p.outputsChange()
+	return p.outputsChange() || len(p.ForgottenData()) > 0
+}
+
+// ForgottenData are the recorded reads that destroying leaves out of the state. That
+// changes nothing real, so they are not among the changes.
+func (p *Plan) ForgottenData() []addrs.ResourceInstance {
+	if p.Mode != DestroyMode {
+		return nil
+	}
+	var out []addrs.ResourceInstance
+	for _, r := range p.Previous.Resources() {
+		if r.Addr.Mode != addrs.Data {
+			continue
+		}
+		for key := range r.Instances {
+			addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
+			contains := func(t addrs.Target) bool { return t.Contains(addr) }
+			if len(p.Targets) == 0 || slices.ContainsFunc(p.Targets, contains) {
+				out = append(out, addr)
+			}
+		}
+	}
+	return out
 }
 
 // OnlyChecks tells whether applying the plan would do no more than make its checks again.

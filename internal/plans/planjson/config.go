@@ -82,8 +82,9 @@ type configCall struct {
 }
 
 func (e *encoder) configuration(config *configs.Config) (configuration, error) {
-	out := configuration{ProviderConfigs: map[string]providerConfig{}}
-	e.providerConfigs(config, out.ProviderConfigs)
+	e.providers = providerTable{}
+	e.enterProviders(e.providers, config)
+	out := configuration{ProviderConfigs: e.providers.documents()}
 	root, err := e.configModule(config)
 	out.RootModule = root
 	return out, err
@@ -153,7 +154,7 @@ func (e *encoder) configResource(config *configs.Config, r *configs.Resource) (c
 	}
 	out := configResource{
 		Address: r.Addr.String(), Mode: modeName(r.Addr.Mode), Type: r.Addr.Type, Name: r.Addr.Name,
-		ProviderConfigKey: configKey(config, r.Provider), SchemaVersion: schema.Version,
+		ProviderConfigKey: e.providers.key(config, r.Provider), SchemaVersion: schema.Version,
 		Expressions: expressions(r.Config, schema.Block), DependsOn: subjects(r.DependsOn),
 	}
 	out.CountExpression, out.ForEachExpression = repetition(r.Count, r.ForEach)
@@ -207,86 +208,6 @@ func subjects(traversals []hcl.Traversal) []string {
 		}
 	}
 	return out
-}
-
-// providerConfigs enters the provider configurations of a module and those below:
-// declared ones, then those that exist only because something requires them.
-func (e *encoder) providerConfigs(config *configs.Config, into map[string]providerConfig) {
-	for local, decl := range config.Module.ProviderConfigs {
-		provider := config.Module.LocalProvider(local.LocalName)
-		doc := newProviderConfig(config, local.LocalName, provider)
-		doc.Alias = local.Alias
-		if schema := e.schemas[provider]; schema != nil {
-			doc.Expressions = expressions(decl.Config, schema.Provider)
-		}
-		into[moduleKey(config, local.String())] = doc
-	}
-	for local, provider := range impliedProviders(config) {
-		key := configKey(config, local)
-		if _, known := into[key]; !known && key == moduleKey(config, local.String()) {
-			into[key] = newProviderConfig(config, local.LocalName, provider)
-		}
-	}
-	for _, child := range config.Children {
-		e.providerConfigs(child, into)
-	}
-}
-
-func newProviderConfig(config *configs.Config, name string, provider addrs.Provider) providerConfig {
-	doc := providerConfig{Name: name, FullName: provider.String(), ModuleAddress: config.Path.String()}
-	if required := config.Module.RequiredProviders[name]; required != nil {
-		doc.VersionConstraint = required.Constraints
-	}
-	return doc
-}
-
-// impliedProviders lists the provider configurations that a module uses without declaring them.
-func impliedProviders(config *configs.Config) map[addrs.LocalProviderConfig]addrs.Provider {
-	out := map[addrs.LocalProviderConfig]addrs.Provider{}
-	for name, required := range config.Module.RequiredProviders {
-		out[addrs.LocalProviderConfig{LocalName: name}] = required.Source
-	}
-	for _, r := range config.Module.Resources {
-		local := addrs.LocalProviderConfig{LocalName: r.Provider.LocalName}
-		out[local] = config.Module.LocalProvider(local.LocalName)
-	}
-	return out
-}
-
-// configKey names the provider configuration that a module's local name stands
-// for: that of the module where it is declared, or else of the outermost module
-// that mentions the provider.
-func configKey(config *configs.Config, local addrs.LocalProviderConfig) string {
-	absolute := config.LocalProviderFor(local)
-	home := config.Root.Descendent(absolute.Module)
-	if home == nil {
-		home = config
-	}
-	for home != config && !mentions(home, absolute.Provider) {
-		home = home.Children[config.Path[len(home.Path)]]
-	}
-	name := absolute.Provider.Type
-	for localName, required := range home.Module.RequiredProviders {
-		if required.Source == absolute.Provider {
-			name = localName
-		}
-	}
-	return moduleKey(home, addrs.LocalProviderConfig{LocalName: name, Alias: absolute.Alias}.String())
-}
-
-// mentions tells whether a module declares, requires or uses a provider.
-func mentions(config *configs.Config, provider addrs.Provider) bool {
-	for local := range config.Module.ProviderConfigs {
-		if config.Module.LocalProvider(local.LocalName) == provider {
-			return true
-		}
-	}
-	for _, implied := range impliedProviders(config) {
-		if implied == provider {
-			return true
-		}
-	}
-	return false
 }
 
 func moduleKey(config *configs.Config, local string) string {

@@ -134,6 +134,8 @@ type encoder struct {
 	// dependencies replace recorded ones, by address: of objects that do not
 	// change, the plan already knows what they depend on from now on.
 	dependencies map[string][]string
+	// providers are the provider configurations of the modules.
+	providers providerTable
 }
 
 // variables lists every root variable that has a value.

@@ -35,6 +35,9 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 			f.resourceRefs(c.Addr.Module, c.Addr.Resource, nil)
 		}
 	}
+	for _, addr := range plan.ForgottenData() {
+		f.resourceRefs(addr.Module, addr.Resource, nil)
+	}
 	for _, module := range moduleInstances(plan) {
 		f.outputRefs(module)
 	}
@@ -118,6 +121,8 @@ type finder struct {
 	schemas Schemas
 	null    map[string]bool // outputs that are null
 	seen    map[string]bool
+	// repeated is the resource whose arguments are looked at.
+	repeated *configs.Resource
 	found   map[string]plans.RelevantAttribute
 }
 
@@ -139,6 +144,13 @@ func (f *finder) exprRefs(module addrs.ModuleInstance, expr hcl.Expression) {
 // names refers to itself.
 func (f *finder) follow(module addrs.ModuleInstance, ref lang.Ref) {
 	key := module.String() + "|" + refKey(ref)
+	if ref.Kind == lang.RefCount || ref.Kind == lang.RefEach {
+		if f.repeated != nil && !f.seen[key+f.repeated.Addr.String()] {
+			f.seen[key+f.repeated.Addr.String()] = true
+			f.repetitionRefs(module)
+		}
+		return
+	}
 	if f.seen[key] {
 		return
 	}
@@ -147,6 +159,9 @@ func (f *finder) follow(module addrs.ModuleInstance, ref lang.Ref) {
 	if config == nil {
 		return
 	}
+	around := f.repeated
+	f.repeated = nil
+	defer func() { f.repeated = around }()
 	switch ref.Kind {
 	case lang.RefLocal:
 		if local := config.Module.Locals[ref.Name]; local != nil {
@@ -218,11 +233,24 @@ func (f *finder) resourceRefs(module addrs.ModuleInstance, addr addrs.Resource, 
 	if schema == nil {
 		return
 	}
-	if len(path) == 0 {
-		f.exprRefs(module, decl.Count)
-		f.exprRefs(module, decl.ForEach)
-	}
+	around := f.repeated
+	f.repeated = decl
 	f.pathRefs(module, []hcl.Body{decl.Config}, schema, path)
+	f.repeated = around
+}
+
+// repetitionRefs follows what count or for_each of the resource refers to whose
+// arguments are looked at: that is where its count.index, each.key and each.value
+// come from. Without them it decides how many instances there are, not what they are.
+func (f *finder) repetitionRefs(module addrs.ModuleInstance) {
+	decl := f.repeated
+	if decl == nil {
+		return
+	}
+	f.repeated = nil
+	f.exprRefs(module, decl.Count)
+	f.exprRefs(module, decl.ForEach)
+	f.repeated = decl
 }
 
 func (f *finder) bodyRefs(module addrs.ModuleInstance, body hcl.Body, schema *providers.Block) {

@@ -1,0 +1,3 @@
+module "a_8" {
+ source = "m"
+ }

@@ -1,0 +1,4 @@
+module "a_7" {
+ source = "git::https://example.com/foo.git"
+ version = "1.0"
+ }

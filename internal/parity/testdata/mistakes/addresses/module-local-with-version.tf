@@ -1,0 +1,4 @@
+module "a_4" {
+ source = "./m"
+ version = "1.0"
+ }

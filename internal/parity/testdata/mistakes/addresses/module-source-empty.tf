@@ -1,0 +1,1 @@
+module "a_2" { source = "" }

@@ -1,0 +1,1 @@
+module "a_3" { source = 5 }

@@ -1,0 +1,4 @@
+module "a_5" {
+ source = "hashicorp/consul/aws"
+ version = "foo"
+ }

@@ -1,0 +1,2 @@
+ephemeral "x_y" "a_2" {}
+ephemeral "x_y" "a_2" {}

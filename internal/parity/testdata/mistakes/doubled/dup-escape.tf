@@ -1,0 +1,4 @@
+resource "terraform_data" "a_12" {
+ _ {}
+ _ {}
+}

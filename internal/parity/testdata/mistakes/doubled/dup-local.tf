@@ -1,0 +1,2 @@
+locals { a = 1 }
+locals { a = 2 }

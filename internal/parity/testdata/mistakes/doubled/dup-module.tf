@@ -1,0 +1,2 @@
+module "a_10" { source = "./m" }
+module "a_10" { source = "./m" }

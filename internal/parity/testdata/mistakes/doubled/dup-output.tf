@@ -1,0 +1,2 @@
+output "a_4" { value = 1 }
+output "a_4" { value = 1 }

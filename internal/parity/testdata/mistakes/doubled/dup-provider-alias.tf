@@ -1,0 +1,2 @@
+provider "time" { alias = "x" }
+provider "time" { alias = "x" }

@@ -1,0 +1,2 @@
+variable "a_3" {}
+variable "a_3" {}

@@ -1,0 +1,6 @@
+terraform {
+  required_providers { 
+   a = { source = "hashicorp/time" }
+   b = { source = "hashicorp/time" }
+  }
+}

@@ -1,0 +1,8 @@
+ephemeral "x_y" "a_7" {
+ lifecycle {
+   create_before_destroy = true
+   prevent_destroy = true
+ }
+ provisioner "local-exec" {}
+ connection {}
+}

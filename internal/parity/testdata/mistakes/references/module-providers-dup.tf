@@ -1,0 +1,7 @@
+module "a_9" {
+ source = "./m"
+ providers = {
+   time = time
+   time = time
+ }
+ }

@@ -1,0 +1,3 @@
+data "terraform_remote_state" "a_2" {
+  locals {}
+}

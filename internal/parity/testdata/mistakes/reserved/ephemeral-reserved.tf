@@ -1,0 +1,3 @@
+ephemeral "x_y" "a_3" {
+  locals {}
+}

@@ -1,0 +1,7 @@
+module "a_4" {
+  source = "./m"
+  lifecycle {}
+  locals {}
+  provider "x" {}
+  foo {}
+}

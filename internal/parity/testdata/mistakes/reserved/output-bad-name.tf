@@ -1,0 +1,1 @@
+output "a b" { value = 1 }

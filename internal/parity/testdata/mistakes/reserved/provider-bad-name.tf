@@ -1,0 +1,3 @@
+provider "a b" {}
+provider "A" {}
+provider "a_b" {}

@@ -1,0 +1,1 @@
+terraform { language = TF2022 }

@@ -1,0 +1,8 @@
+terraform {
+ required_providers {
+  time = { 
+    foo = "x"
+    source = "hashicorp/time"
+    }
+  }
+}

@@ -1,0 +1,8 @@
+terraform {
+ required_providers {
+  time = { 
+    source = "hashicorp/time" 
+    version = "foo"
+    }
+  }
+}

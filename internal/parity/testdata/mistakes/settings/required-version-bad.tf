@@ -1,0 +1,1 @@
+terraform { required_version = "foo" }

@@ -1,0 +1,1 @@
+terraform { foo = 1 }

@@ -1,0 +1,1 @@
+variable "a_2" { foo = 1 }
