@@ -1,0 +1,3 @@
+data "aws_ssm_parameter" "p" {
+  name = "/parity/nope"
+}

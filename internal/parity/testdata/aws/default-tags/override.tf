@@ -1,0 +1,5 @@
+provider "aws" {
+  default_tags {
+    tags = { owner = "parity", env = "test" }
+  }
+}

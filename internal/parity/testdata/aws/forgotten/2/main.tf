@@ -1,0 +1,6 @@
+removed {
+  from = aws_sns_topic.t
+  lifecycle {
+    destroy = false
+  }
+}

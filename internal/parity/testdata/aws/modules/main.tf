@@ -1,0 +1,9 @@
+module "service" {
+  source   = "./service"
+  for_each = { pay = 30, ship = 60 }
+  name     = each.key
+  timeout  = each.value
+}
+output "queues" {
+  value = { for k, s in module.service : k => s.queue }
+}

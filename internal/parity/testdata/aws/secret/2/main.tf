@@ -1,0 +1,9 @@
+resource "aws_secretsmanager_secret" "s" {
+  name                    = "parity-secret"
+  description             = "new"
+  recovery_window_in_days = 0
+}
+resource "aws_secretsmanager_secret_version" "v" {
+  secret_id     = aws_secretsmanager_secret.s.id
+  secret_string = jsonencode({ a = "b" })
+}
