@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/mitchellh/go-wordwrap"
@@ -21,14 +20,13 @@ type Format struct {
 	Sources map[string][]byte
 }
 
-// Write writes the diagnostics, warnings first, then by place.
+// Write writes the diagnostics, warnings first, then by place. Similar warnings are
+// written once, with their number.
 func (f Format) Write(w io.Writer, diags Diagnostics) error {
-	sorted := slices.Clone(diags)
-	slices.SortStableFunc(sorted, byPlace)
-	for i := range sorted {
-		text := f.plain(&sorted[i])
+	for _, s := range joined(diags) {
+		text := f.plain(s.counted())
 		if f.Color {
-			text = f.framed(&sorted[i])
+			text = f.framed(s.counted())
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err

@@ -35,7 +35,9 @@ type app struct {
 	stdin          io.Reader
 	// color tells whether standard output takes ANSI colours; width is its columns.
 	color bool
-	width int
+	// compact tells warnings in a line each.
+	compact bool
+	width   int
 	// terminal tells whether standard output is one.
 	terminal bool
 	// sources are the source files read so far, for diagnostics.
@@ -139,7 +141,7 @@ func run(ctx context.Context, args []string) int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		a.width = width
 	}
-	args = a.takeNoColor(args)
+	args = a.takeStyle(args)
 	args, err := chdir(args)
 	if err != nil {
 		a.fail("Failed to change directory", err)
@@ -164,12 +166,19 @@ func run(ctx context.Context, args []string) int {
 	return code
 }
 
-// takeNoColor carries out -no-color, which every subcommand takes anywhere.
-func (a *app) takeNoColor(args []string) []string {
+// takeStyle carries out -no-color and -compact-warnings, which every subcommand
+// takes anywhere.
+func (a *app) takeStyle(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-		off := arg == "-no-color" || arg == "--no-color"
-		a.color = a.color && !off
-		return off
+		switch arg {
+		case "-no-color", "--no-color":
+			a.color = false
+		case "-compact-warnings", "--compact-warnings":
+			a.compact = true
+		default:
+			return false
+		}
+		return true
 	})
 }
 
@@ -280,9 +289,17 @@ func (a *app) show(diags tfdiags.Diagnostics) (failed bool) {
 		return diags.HasErrors()
 	}
 	format := tfdiags.Format{Color: a.color, Width: a.width, Sources: a.sources}
-	_ = format.Write(a.stderr, diags) // nowhere left to say that stderr is gone
+	write := format.Write
+	if a.compact {
+		write = format.WriteCompact
+	}
+	_ = write(a.stderr, diags) // nowhere left to say that stderr is gone
 	return diags.HasErrors()
 }
+
+// refused shows problems if there is an error, and tells so. Warnings about the
+// configuration alone are for what works with it: they would hide what was asked for.
+func (a *app) refused(diags tfdiags.Diagnostics) bool { return diags.HasErrors() && a.show(diags) }
 
 // fail shows one error.
 func (a *app) fail(summary string, err error) { a.show(tfdiags.FromError(summary, err)) }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
@@ -68,12 +69,13 @@ func (s *session) approved(ctx context.Context, mode plans.Mode, auto bool) (*pl
 	if auto {
 		plan, diags := s.planned(ctx, mode)
 		if diags.HasErrors() {
-			s.app.show(diags)
+			s.tell(diags)
 			return nil, false
 		}
-		if s.held = diags; plan.Mode != plans.RefreshOnlyMode || plan.Applyable() {
-			s.held = withoutChecks(diags)
+		if plan.Mode != plans.RefreshOnlyMode || plan.Applyable() {
+			diags = withoutChecks(diags)
 		}
+		s.held = append(s.held, diags...)
 		return plan, true
 	}
 	plan, ok := s.plan(ctx, mode)
@@ -102,7 +104,7 @@ func (s *session) approved(ctx context.Context, mode plans.Mode, auto bool) (*pl
 // withoutChecks leaves out what check blocks found, since the apply checks again.
 func withoutChecks(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
 	return slices.DeleteFunc(diags, func(d tfdiags.Diagnostic) bool {
-		return d.Severity == tfdiags.Warning && d.Summary == "Check block assertion failed"
+		return d.Severity == tfdiags.Warning && strings.HasPrefix(d.Summary, "Check block assertion ")
 	})
 }
 
@@ -124,7 +126,9 @@ func (s *session) saved(path string) (*plans.Plan, bool) {
 	if s.app.stream != nil {
 		s.app.stream.Saved(saved.Plan)
 	}
-	if s.app.show(s.checkGiven(saved.Plan)) {
+	diags := s.checkGiven(saved.Plan)
+	s.held = append(s.held, diags...)
+	if diags.HasErrors() {
 		return nil, false
 	}
 	return saved.Plan, true
@@ -152,7 +156,7 @@ func (s *session) apply(ctx context.Context, plan *plans.Plan, destroying bool) 
 			return exitFailed
 		}
 	}
-	if s.app.show(append(s.held, diags...)) {
+	if s.tell(diags) {
 		return exitFailed
 	}
 	if s.app.stream != nil {

@@ -22,12 +22,12 @@ func (s *session) generate(ctx context.Context, path string) bool {
 			fmt.Sprintf("Generated configuration goes to a new file, so that nothing that somebody has written is lost, and %s exists already. Name another file, or remove that one.", path)))
 	}
 	opts, diags := s.in.planOptions(s.variables)
-	if s.app.show(diags) {
+	if s.tell(diags) {
 		return false
 	}
 	blocks, diags := s.engine.Generate(ctx, s.config, s.state.State, opts)
 	if len(blocks) == 0 {
-		return !s.app.show(diags)
+		return !s.tell(diags)
 	}
 	text := generatedFile(blocks)
 	config, moreDiags := configs.LoadWith(".", map[string][]byte{path: text})
@@ -38,7 +38,7 @@ func (s *session) generate(ctx context.Context, path string) bool {
 	}
 	diags = append(diags, moreDiags...)
 	diags = append(diags, tfdiags.FromError("Failed to write generated configuration", writeNew(path, text, 0o644))...)
-	return !s.app.show(append(diags, tfdiags.New(tfdiags.Warning, "Config generation is experimental",
+	return !s.tell(append(diags, tfdiags.New(tfdiags.Warning, "Config generation is experimental",
 		fmt.Sprintf("The blocks in %s were written from what the provider said. Review them, keep what you mean, and move them to where they belong before you apply.", path))...))
 }
 

@@ -27,7 +27,7 @@ func (a *app) graphCommand() *command {
 				return exitFailed
 			}
 			w, diags := a.openWorkspace(engine.NoHook{}, 0)
-			if a.show(diags) {
+			if a.refused(diags) {
 				return exitFailed
 			}
 			nodes, diags := w.engine.Graph(ctx, w.config)

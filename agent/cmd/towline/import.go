@@ -44,7 +44,7 @@ func (a *app) importCommand() *command {
 func (s *session) importObject(ctx context.Context, addr addrs.ResourceInstance, id string) int {
 	s.app.printf("%s: Importing from ID %q...\n", addr, id)
 	state, diags := s.engine.Import(ctx, s.config, s.state.State, addr, id, engine.PlanOptions{Variables: s.variables})
-	if s.app.show(diags) {
+	if s.tell(diags) {
 		return exitFailed
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.state.Open), func(i journal.Intent) bool { return i.Address == addr.String() && i.Action == "create" })

@@ -57,7 +57,7 @@ func (a *app) openPlace(ctx context.Context, file string) (*place, bool) {
 	for name, source := range sources {
 		a.sources[name] = source
 	}
-	if a.show(diags) {
+	if a.refused(diags) {
 		return nil, false
 	}
 	p, diags := findPlace(ctx, module.Backend, file)

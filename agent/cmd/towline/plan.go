@@ -83,8 +83,9 @@ type session struct {
 	in    *inputFlags
 	place *place
 	state *workdir.State
-	// held are warnings of a plan that is applied without asking; they are told with
-	// the problems of the apply.
+	// held are warnings that are told with the problems that come later, so that
+	// similar ones are joined: of the configuration, and of a plan that is applied
+	// without asking.
 	held tfdiags.Diagnostics
 	// generated are the resource blocks that were written for import blocks, by address.
 	generated map[string]string
@@ -104,31 +105,41 @@ func (a *app) openSession(ctx context.Context, in *inputFlags, operation string)
 // openUnsettled opens the workspace and the state as they are.
 func (a *app) openUnsettled(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
 	w, diags := a.openWorkspace(a.hook(), in.parallelism)
-	if a.show(diags) {
+	if diags.HasErrors() {
+		a.show(diags)
 		return nil, false
 	}
-	s := &session{workspace: w, app: a, in: in}
+	s := &session{workspace: w, app: a, in: in, held: diags}
 	p, diags := findPlace(ctx, w.config.Module.Backend, in.state.path)
-	if a.show(append(diags, w.collect(in.given)...)) {
+	s.held = slices.Concat(s.held, diags, w.collect(in.given))
+	if s.held.HasErrors() {
 		s.close()
 		return nil, false
 	}
 	s.place = p
 	s.state, diags = p.open(ctx, &in.state, operation)
-	if a.show(diags) {
+	if s.held = append(s.held, diags...); diags.HasErrors() {
 		s.close()
 		return nil, false
 	}
 	return s, true
 }
 
+// tell shows problems with those that were held, and tells whether any is an error.
+func (s *session) tell(diags tfdiags.Diagnostics) (failed bool) {
+	diags = append(s.held, diags...)
+	s.held = nil
+	return s.app.show(diags)
+}
+
+// close ends everything, and tells what was not told yet.
 func (s *session) close() {
 	var diags tfdiags.Diagnostics
 	if s.state != nil {
 		diags = append(diags, tfdiags.FromError("Failed to unlock state", s.state.Close())...)
 	}
 	diags = append(diags, tfdiags.FromError("Failed to end providers", s.workspace.close())...)
-	s.app.show(diags)
+	s.tell(diags)
 }
 
 // settle finds out how calls ended that an earlier process left open.
@@ -142,13 +153,13 @@ func (s *session) settle(ctx context.Context) bool {
 		s.app.fail("Failed to save state", err)
 		return false
 	}
-	return !s.app.show(diags) && len(open) == 0
+	return !s.tell(diags) && len(open) == 0
 }
 
 // plan makes a plan and shows it with its problems.
 func (s *session) plan(ctx context.Context, mode plans.Mode) (*plans.Plan, bool) {
 	plan, diags := s.planned(ctx, mode)
-	return plan, !s.app.show(diags) && plan != nil
+	return plan, !s.tell(diags) && plan != nil
 }
 
 // planned makes a plan and shows it, but not its problems.

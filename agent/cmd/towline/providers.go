@@ -108,7 +108,7 @@ func (a *app) providersSchemaCommand() *command {
 				return exitFailed
 			}
 			w, diags := a.openWorkspace(engine.NoHook{}, 0)
-			if a.show(diags) {
+			if a.refused(diags) {
 				return exitFailed
 			}
 			out, err := a.allSchemas(ctx, w)

@@ -36,15 +36,15 @@ func (a *app) refreshCommand() *command {
 // refresh reads the real objects and keeps what it found.
 func (s *session) refresh(ctx context.Context) int {
 	if s.state.State.Count() == 0 {
-		s.app.show(tfdiags.New(tfdiags.Warning, "Empty or non-existent state", "The state records no objects, so there is nothing to refresh."))
+		s.held = append(s.held, tfdiags.New(tfdiags.Warning, "Empty or non-existent state", "The state records no objects, so there is nothing to refresh.")...)
 	}
 	opts, diags := s.in.planOptions(s.variables)
-	if s.app.show(diags) {
+	if s.tell(diags) {
 		return exitFailed
 	}
 	opts.Mode = plans.RefreshOnlyMode
 	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
-	if s.app.show(diags) {
+	if s.tell(diags) {
 		return exitFailed
 	}
 	state := plan.Prior
@@ -60,7 +60,7 @@ func (s *session) refresh(ctx context.Context) int {
 			return exitFailed
 		}
 	}
-	if s.app.show(diags) {
+	if s.tell(diags) {
 		return exitFailed
 	}
 	return s.app.finalOutputs(state)

@@ -36,7 +36,7 @@ func (a *app) showCommand() *command {
 			}
 			path := append(args, "")[0]
 			w, diags := a.openWorkspace(engine.NoHook{}, 0)
-			if a.show(diags) {
+			if a.refused(diags) {
 				return exitFailed
 			}
 			err := a.showFile(ctx, w, path, *asJSON)
@@ -52,7 +52,7 @@ func (a *app) showCommand() *command {
 // showInstance shows a state that holds one instance.
 func (a *app) showInstance(ctx context.Context, state *states.State) int {
 	w, diags := a.openWorkspace(engine.NoHook{}, 0)
-	if a.show(diags) {
+	if a.refused(diags) {
 		return exitFailed
 	}
 	schemas, err := schemasOf(ctx, w.engine, stateProviders(state))
