@@ -26,7 +26,36 @@ type change struct {
 	// gone tells that the object as a whole is no more, although some of its values
 	// count as unchanged.
 	gone bool
+	// noEmpty has empty texts in the value taken for nulls.
+	noEmpty bool
 }
+
+// part is the change of something in the value.
+func (c change) part(before, after cty.Value, replace []cty.Path) change {
+	return change{before: before, after: after, replace: replace, noEmpty: c.noEmpty}
+}
+
+// seen is the change as it shows: an empty text may count as null.
+func (c change) seen() change {
+	if c.noEmpty {
+		c.before, c.after = emptyAsNull(c.before), emptyAsNull(c.after)
+	}
+	return c
+}
+
+// attr is the change of an attribute.
+func (c change) attr(name string) change {
+	return c.part(getAttr(c.before, name), getAttr(c.after, name), c.attrPaths(name)).orAbsent()
+}
+
+// orAbsent is [orAbsent] of both values.
+func (c change) orAbsent() change {
+	c.before, c.after = orAbsent(c.before), orAbsent(c.after)
+	return c
+}
+
+// absent tells whether there neither was a value nor is one.
+func (c change) absent() bool { return absent(c.before) && absent(c.after) }
 
 // absent tells whether there is no value.
 func absent(v cty.Value) bool { return v == cty.NilVal }
@@ -152,7 +181,7 @@ func join(current, element plans.Action) plans.Action {
 func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	before, after := isSensitive(c.before), isSensitive(c.after)
 	if before || after {
-		inner := plain(change{before: orAbsent(emptyAsNull(unmarkAll(c.before))), after: orAbsent(emptyAsNull(unmarkAll(c.after))), replace: c.replace, gone: c.gone})
+		inner := plain(change{before: orAbsent(emptyAsNull(unmarkAll(c.before))), after: orAbsent(emptyAsNull(unmarkAll(c.after))), replace: c.replace, gone: c.gone, noEmpty: c.noEmpty})
 		action := inner.action
 		if action == plans.NoOp && before != after && !(absent(c.before) && absent(c.after)) {
 			action = plans.Update
@@ -165,7 +194,7 @@ func compareHidden(c change, plain, was func(change) diff) (diff, bool) {
 	if isNull(c.before) {
 		return diff{plans.Create, c.forced(), unknown{}}, true
 	}
-	old := was(change{before: emptyAsNull(c.before)})
+	old := was(change{before: emptyAsNull(c.before), noEmpty: c.noEmpty})
 	return diff{plans.Update, c.forced(), unknown{was: &old}}, true
 }
 
@@ -174,15 +203,15 @@ func compareBlock(b *providers.Block, c change) diff {
 	if b == nil {
 		return compareDynamic(c)
 	}
-	return compareContent(b, c, ofOldSDK(b))
+	c.noEmpty = ofOldSDK(b)
+	return compareContent(b, c)
 }
 
-// compareContent compares what is in a block. If noEmpty is set, empty texts in it
-// are taken for nulls.
-func compareContent(b *providers.Block, c change, noEmpty bool) diff {
-	plain := func(c change) diff { return compareContent(b, c, noEmpty) }
+// compareContent compares what is in a block.
+func compareContent(b *providers.Block, c change) diff {
+	plain := func(c change) diff { return compareContent(b, c) }
 	becomesUnknown := func(c change) diff {
-		return compareContent(b, change{before: c.before, after: unknownAttributes(b.Attributes, b.EmptyValue())}, noEmpty)
+		return compareContent(b, c.part(c.before, unknownAttributes(b.Attributes, b.EmptyValue()), nil))
 	}
 	if d, ok := compareHidden(c, plain, becomesUnknown); ok {
 		if h, sensitive := d.view.(hidden); sensitive {
@@ -191,9 +220,9 @@ func compareContent(b *providers.Block, c change, noEmpty bool) diff {
 		return d
 	}
 	out := block{attrs: map[string]diff{}, groups: map[string]blockGroup{}}
-	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs, noEmpty)
+	current := compareAttributes(b.Attributes, c, c.presence(), out.attrs)
 	for name, nested := range b.BlockTypes {
-		child := change{before: getAttr(c.before, name), after: getAttr(c.after, name), replace: c.attrPaths(name)}
+		child := c.part(getAttr(c.before, name), getAttr(c.after, name), c.attrPaths(name))
 		group, action, present := compareGroup(nested, child)
 		if !present {
 			continue
@@ -207,10 +236,10 @@ func compareContent(b *providers.Block, c change, noEmpty bool) diff {
 }
 
 // compareAttributes compares a block's attributes into attrs, those that are null
-// before and after left out; an empty text that stays counts as unchanged even if
-// noEmpty takes it for null. Write-only ones have no values, so they show what
+// before and after left out; an empty text that stays counts as unchanged even if it
+// is taken for null. Write-only ones have no values, so they show what
 // happens to the block as a whole: they come and go with it, and never change.
-func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff, noEmpty bool) plans.Action {
+func compareAttributes(attributes map[string]*providers.Attribute, c change, current plans.Action, attrs map[string]diff) plans.Action {
 	whole := current
 	if c.gone {
 		whole = plans.Delete
@@ -220,13 +249,9 @@ func compareAttributes(attributes map[string]*providers.Attribute, c change, cur
 			attrs[name] = diff{whole, false, writeOnlyValue{}}
 			continue
 		}
-		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
-		seen := child
-		if noEmpty {
-			seen.before, seen.after = orAbsent(emptyTextsAsNull(child.before)), orAbsent(emptyTextsAsNull(child.after))
-		}
-		d := compareAttribute(attr, seen)
-		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {
+		child := c.attr(name)
+		d := compareAttribute(attr, child.seen().orAbsent())
+		if d.action == plans.NoOp && child.absent() {
 			continue
 		}
 		attrs[name] = d
@@ -287,7 +312,7 @@ func compareNested(o *providers.Object, nesting providers.NestingMode, c change)
 		return diff{action, c.forced(), mapping{elems: elems, nested: true}}
 	default:
 		attrs := map[string]diff{}
-		action := compareAttributes(o.Attributes, c, c.presence(), attrs, false)
+		action := compareAttributes(o.Attributes, c, c.presence(), attrs)
 		return diff{action, c.forced(), object{attrs: attrs, nested: true}}
 	}
 }

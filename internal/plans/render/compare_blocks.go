@@ -25,8 +25,8 @@ type blockGroup struct {
 // there are and were none.
 func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Action, bool) {
 	group := blockGroup{replace: c.forced(), before: isSensitive(c.before), after: isSensitive(c.after)}
-	c.before, c.after = unmark(c.before), unmark(c.after)
-	element := func(c change) diff { return compareContent(&nested.Block, c, true) }
+	c.before, c.after, c.noEmpty = unmark(c.before), unmark(c.after), true
+	element := func(c change) diff { return compareContent(&nested.Block, c) }
 	if isUnknown(c.after) {
 		return unknownGroup(group, c, element)
 	}
@@ -48,22 +48,10 @@ func compareGroup(nested *providers.NestedBlock, c change) (blockGroup, plans.Ac
 			group.blocks = append(group.blocks, elems[key])
 		}
 	default:
-		d := element(change{before: orAbsent(c.before), after: orAbsent(c.after), replace: c.replace})
+		d := element(c.part(orAbsent(c.before), orAbsent(c.after), c.replace))
 		group.blocks, action = []diff{d}, d.action
 	}
 	return group, action, true
-}
-
-// emptyTextsAsNull is [emptyAsNull] for a value and everything in it.
-func emptyTextsAsNull(v cty.Value) cty.Value {
-	if isNull(v) || !v.IsKnown() {
-		return v
-	}
-	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) { return emptyAsNull(v), nil })
-	if err != nil {
-		return v // the callback never fails, so neither does the transformation
-	}
-	return out
 }
 
 // unknownGroup is for blocks of which the number is unknown: one line for what
@@ -75,7 +63,7 @@ func unknownGroup(group blockGroup, c change, element func(change) diff) (blockG
 		action = plans.Update
 	}
 	group.blocks = []diff{{action, c.forced(), unknown{}}}
-	olds, _ := compareByIndex(change{before: c.before}, element)
+	olds, _ := compareByIndex(c.part(c.before, cty.NilVal, nil), element)
 	group.blocks = append(group.blocks, olds...)
 	return group, plans.NoOp, true
 }

@@ -15,6 +15,7 @@ func compareType(ty cty.Type, c change) diff {
 		return compareDynamic(c)
 	}
 	plain := func(c change) diff { return compareType(ty, c) }
+	c = c.seen()
 	if d, ok := compareHidden(c, plain, plain); ok {
 		return d
 	}
@@ -52,9 +53,9 @@ func compareObject(ty cty.Type, c change) diff {
 	attrs := map[string]diff{}
 	action := c.presence()
 	for name, aty := range ty.AttributeTypes() {
-		child := change{before: orAbsent(getAttr(c.before, name)), after: orAbsent(getAttr(c.after, name)), replace: c.attrPaths(name)}
-		d := compareType(aty, child)
-		if d.action == plans.NoOp && absent(child.before) && absent(child.after) {
+		child := c.attr(name)
+		d := compareType(aty, child.seen().orAbsent())
+		if d.action == plans.NoOp && child.absent() {
 			continue
 		}
 		attrs[name] = d
@@ -108,8 +109,8 @@ func compareDynamic(c change) diff {
 	case absent(c.after) || kindOf(c.before) == kindOf(c.after):
 		return compareKind(kindOf(c.before), c)
 	default:
-		was := compareKind(kindOf(c.before), change{before: c.before})
-		now := compareKind(kindOf(c.after), change{after: c.after})
+		was := compareKind(kindOf(c.before), c.part(c.before, cty.NilVal, nil))
+		now := compareKind(kindOf(c.after), c.part(cty.NilVal, c.after, nil))
 		return diff{plans.Update, c.forced(), retyped{was, now}}
 	}
 }
@@ -159,7 +160,7 @@ func compareKeys(c change, element func(change) diff) (map[string]diff, plans.Ac
 	out := make(map[string]diff, len(keys))
 	action := c.presence()
 	for key := range keys {
-		d := element(change{before: before[key], after: after[key], replace: c.attrPaths(key)})
+		d := element(c.part(before[key], after[key], c.attrPaths(key)))
 		out[key] = d
 		action = join(action, d.action)
 	}
@@ -172,7 +173,7 @@ func compareByIndex(c change, element func(change) diff) ([]diff, plans.Action) 
 	action := c.presence()
 	out := make([]diff, 0, max(len(before), len(after)))
 	for i := range max(len(before), len(after)) {
-		d := element(change{before: at(before, i), after: at(after, i), replace: c.indexPaths(i)})
+		d := element(c.part(at(before, i), at(after, i), c.indexPaths(i)))
 		out = append(out, d)
 		action = join(action, d.action)
 	}
@@ -198,7 +199,7 @@ func compareSequence(c change, pair func(before, after cty.Value) bool, element 
 	action := c.presence()
 	var out []diff
 	align(before, after, same, pair, func(i, j int) {
-		d := element(change{before: at(before, i), after: at(after, j), replace: c.indexPaths(max(i, j))})
+		d := element(c.part(at(before, i), at(after, j), c.indexPaths(max(i, j))))
 		out = append(out, d)
 		action = join(action, d.action)
 	})
@@ -242,15 +243,15 @@ func compareSets(c change, element func(change) diff) ([]diff, plans.Action) {
 	for _, v := range before {
 		j := slices.IndexFunc(after, func(w cty.Value) bool { return same(v, w) && isSensitive(v) == isSensitive(w) })
 		if j < 0 || matched[j] {
-			add(change{before: v})
+			add(c.part(v, cty.NilVal, nil))
 			continue
 		}
 		matched[j] = true
-		add(change{before: v, after: after[j]})
+		add(c.part(v, after[j], nil))
 	}
 	for j, v := range after {
 		if !matched[j] {
-			add(change{after: v})
+			add(c.part(cty.NilVal, v, nil))
 		}
 	}
 	return out, action
