@@ -40,9 +40,9 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 	for _, o := range c.program.objects {
 		o.abandon()
 	}
-	order, cycle := sortObjects(c.program.objects)
-	if cycle != nil {
-		return nil, append(c.diags, cycleDiagnostic(cycle)...)
+	order, cycles := sortObjects(c.program.objects)
+	if cycles != nil {
+		return nil, append(c.diags, circularity(cycles)...)
 	}
 	c.program.order = order
 	if c.diags.HasErrors() {

@@ -9,9 +9,10 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
-// sortObjects orders objects so that each follows what it needs, or returns the
-// members of one cycle. It keeps a stack of its own: chains are long.
-func sortObjects(objects []*object) (order, cycle []*object) {
+// sortObjects orders objects so that each follows what it needs, and returns those
+// that need each other in circles, for which there is no order. It keeps a stack of
+// its own: chains are long.
+func sortObjects(objects []*object) (order []*object, cycles [][]*object) {
 	const (
 		unseen = iota
 		open
@@ -27,6 +28,7 @@ func sortObjects(objects []*object) (order, cycle []*object) {
 		o.needs(func(n *object) { needs = append(needs, n) })
 		return needs
 	}
+	circular := false
 	order = make([]*object, 0, len(objects))
 	for _, start := range objects {
 		if mark[start.id] != unseen {
@@ -49,16 +51,45 @@ func sortObjects(objects []*object) (order, cycle []*object) {
 				mark[next.id] = open
 				stack = append(stack, frame{next, collect(next)})
 			case open:
-				for i := len(stack) - 1; ; i-- {
-					cycle = append(cycle, stack[i].o)
-					if stack[i].o == next {
-						return nil, cycle
-					}
-				}
+				circular = true
 			}
 		}
 	}
+	if circular {
+		return nil, circles(order)
+	}
 	return order, nil
+}
+
+// circles finds all sets of objects that need each other, each as large as it can
+// be, in an order in which every object ended after what it needs but for circles.
+// What an object reaches against the direction of needs, among those that ended
+// before it and belong to no other set, also reaches it.
+func circles(ended []*object) (cycles [][]*object) {
+	dependents := make(map[*object][]*object, len(ended))
+	for _, o := range ended {
+		o.needs(func(need *object) { dependents[need] = append(dependents[need], o) })
+	}
+	seen := map[*object]bool{}
+	for _, start := range slices.Backward(ended) {
+		if seen[start] {
+			continue
+		}
+		seen[start] = true
+		set := []*object{start}
+		for i := 0; i < len(set); i++ {
+			for _, o := range dependents[set[i]] {
+				if !seen[o] {
+					seen[o] = true
+					set = append(set, o)
+				}
+			}
+		}
+		if len(set) > 1 || slices.Contains(dependents[start], start) {
+			cycles = append(cycles, set)
+		}
+	}
+	return cycles
 }
 
 // longestPaths gives each object the length of the longest path from it on,
@@ -98,11 +129,22 @@ func propagateCreateFirst(order []*object) {
 	}
 }
 
-func cycleDiagnostic(cycle []*object) tfdiags.Diagnostics {
-	names := make([]string, len(cycle))
-	for i, o := range cycle {
-		names[len(cycle)-1-i] = o.String()
+// circularity says which objects need each other.
+func circularity(cycles [][]*object) (diags tfdiags.Diagnostics) {
+	for _, cycle := range cycles {
+		if only := cycle[0]; len(cycle) == 1 && only.kind == kindLocal {
+			at := slices.IndexFunc(only.refs, func(r ref) bool { return r.target == only })
+			diags = append(diags, tfdiags.At(only.refs[at].Range, "Self-referencing local value",
+				fmt.Sprintf("The value of %s is needed to compute it. Refer to something else, or give the value another name.", only))...)
+			continue
+		}
+		names := make([]string, len(cycle))
+		for i, o := range cycle {
+			names[i] = o.String()
+		}
+		slices.Sort(names)
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Cycle: "+strings.Join(names, ", "),
+			"Each of these objects needs another of them first. Break the cycle by removing one of the references.")...)
 	}
-	return tfdiags.New(tfdiags.Error, "Cycle",
-		fmt.Sprintf("These objects wait for each other: %s. Break the cycle by removing one of the references.", strings.Join(names, ", ")))
+	return diags
 }

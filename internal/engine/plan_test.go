@@ -244,7 +244,7 @@ resource "terraform_data" "c" {}
 func TestMistakesInConfiguration(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ config, want string }{
-		"cycle":               {"locals {\n a = local.b\n b = local.a\n}", "Cycle"},
+		"cycle":               {"locals {\n a = local.b\n b = local.a\n}", "Cycle: local.a, local.b"},
 		"self":                {"resource \"terraform_data\" \"a\" {\n input = terraform_data.a.id\n}", "Self-referential block"},
 		"undeclared variable": {`output "x" { value = var.nope }`, "Reference to undeclared input variable"},
 		"undeclared resource": {`output "x" { value = terraform_data.nope.id }`, "Reference to undeclared resource"},

@@ -19,7 +19,7 @@ func TestValidationsUseOtherObjects(t *testing.T) {
 	}{
 		"holds":           {condition: "var.a > var.b", more: "resource \"terraform_data\" \"x\" { input = var.a }", actions: []string{"create terraform_data.x"}},
 		"fails":           {condition: "var.a < var.b", more: "resource \"terraform_data\" \"x\" { input = var.a }\nresource \"terraform_data\" \"y\" {}", summary: "Invalid value for variable", detail: "a is 2, b is 1", actions: []string{"create terraform_data.y"}},
-		"circle":          {condition: "terraform_data.x.id != var.a", more: "resource \"terraform_data\" \"x\" { input = var.a }", summary: "Cycle"},
+		"circle":          {condition: "terraform_data.x.id != var.a", more: "resource \"terraform_data\" \"x\" { input = var.a }", summary: "Cycle: terraform_data.x, var.a"},
 		"unknown by then": {condition: "terraform_data.y.id != var.a", more: "resource \"terraform_data\" \"y\" {}\nresource \"terraform_data\" \"x\" { input = var.a }", actions: []string{"create terraform_data.x", "create terraform_data.y"}},
 	}
 	for name, test := range tests {

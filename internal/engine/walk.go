@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -207,8 +206,8 @@ func (w *walk) run(ctx context.Context) tfdiags.Diagnostics {
 				names = append(names, n.Label())
 			}
 		}
-		w.diags = append(w.diags, tfdiags.New(tfdiags.Error, "Cycle",
-			fmt.Sprintf("These wait for each other: %s.", strings.Join(names, ", ")))...)
+		w.diags = append(w.diags, tfdiags.New(tfdiags.Error, "Cycle: "+strings.Join(names, ", "),
+			"Each of these waits for another of them. Break the cycle by removing one of the references.")...)
 	}
 	return w.diags
 }
@@ -270,6 +269,9 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 		inst.node = w.sched.Hold(w.priority(o), func() string { return inst.name }, dag.Step{})
 		mi.wait(inst.node, o.refs, inst.repeat)
 		mi.waitAfter(inst.node, o.after)
+		if o.resource.Addr.Mode == addrs.Data { // a change of any instance matters to it
+			mi.waitAfter(inst.node, managedAmong(o.refs))
+		}
 		if o.isNested() {
 			w.sched.Depend(inst.node, w.settled)
 		}

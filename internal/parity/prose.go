@@ -44,6 +44,21 @@ func isProse(line string) bool {
 // assigned matches the line of an output.
 var assigned = regexp.MustCompile(`^[\w-]+ += `)
 
+// comparable is the summary of a problem without what is told by chance: the order
+// of what is in a circle, and which of an object's steps were met.
+func comparable(summary string) string {
+	members, ok := strings.CutPrefix(ownName(summary), "Cycle: ")
+	if !ok {
+		return ownName(summary)
+	}
+	names := strings.Split(stepOfNode.ReplaceAllString(members, ""), ", ")
+	slices.Sort(names)
+	return "Cycle: " + strings.Join(slices.Compact(names), ", ")
+}
+
+// stepOfNode matches the step of an object that terraform names.
+var stepOfNode = regexp.MustCompile(` \([a-z ]+\)`)
+
 // problem finds one in what a program says to people.
 var problem = regexp.MustCompile(`(?m)^(?:[│╷] )?(Error|Warning): ([^\n]+)`)
 
@@ -52,7 +67,7 @@ var problem = regexp.MustCompile(`(?m)^(?:[│╷] )?(Error|Warning): ([^\n]+)`)
 func (s *side) problems(out output) any {
 	list := []any{}
 	for _, found := range problem.FindAllStringSubmatch(out.stdout+"\n"+out.stderr, -1) {
-		list = append(list, map[string]any{"severity": strings.ToLower(found[1]), "summary": ownName(s.names.replace(found[2]))})
+		list = append(list, map[string]any{"severity": strings.ToLower(found[1]), "summary": comparable(s.names.replace(found[2]))})
 	}
 	slices.SortFunc(list, func(a, b any) int { return cmp.Compare(encoded(a), encoded(b)) })
 	return list

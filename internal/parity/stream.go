@@ -48,7 +48,7 @@ func essence(diagnostic any) any {
 	if field(diagnostic, "summary") == overridden {
 		return nil
 	}
-	out := map[string]any{"summary": ownName(text(field(diagnostic, "summary")))}
+	out := map[string]any{"summary": comparable(text(field(diagnostic, "summary")))}
 	out["severity"] = field(diagnostic, "severity")
 	if at := field(diagnostic, "range"); at != nil {
 		out["range"] = at

@@ -1,0 +1,3 @@
+locals {
+  z = local.z
+}
