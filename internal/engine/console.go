@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/bounds"
@@ -34,7 +35,13 @@ func (e *Engine) Console(ctx context.Context, config *configs.Config, state *sta
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	fns := lang.ConsoleFunctions(lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}))
+	w := e.newViewer(prog, state, variables, lang.ConsoleFunctions(lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()})))
+	return &Console{e, w}, append(diags, w.run(ctx)...)
+}
+
+// newViewer prepares a walk that takes objects as they are recorded and asks no
+// provider.
+func (e *Engine) newViewer(prog *program, state *states.State, variables map[string]cty.Value, fns map[string]function.Function) *walk {
 	w := e.newWalk(prog, nil, variables, fns)
 	w.op = &viewer{walk: w, state: state}
 	w.tolerant = true
@@ -43,7 +50,7 @@ func (e *Engine) Console(ctx context.Context, config *configs.Config, state *sta
 		w.include[o] = o.kind != kindProvider && o.kind != kindCheck && o.kind != kindImport && !o.isEphemeral()
 	}
 	w.prepare()
-	return &Console{e, w}, append(diags, w.run(ctx)...)
+	return w
 }
 
 // Eval evaluates one expression.

@@ -9,6 +9,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/dag"
+	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -21,15 +22,10 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 	if diags.HasErrors() {
 		return prior, diags
 	}
-	o := prog.find(&states.Resource{Module: addr.Module, Addr: addr.Resource})
-	switch {
-	case o == nil || addr.Resource.Mode != addrs.Managed:
-		return prior, append(diags, tfdiags.New(tfdiags.Error, "Resource address does not exist in configuration",
-			fmt.Sprintf("An object can only be imported for a resource that is declared, and %s is not. Write its resource block first.", addr))...)
-	case prior.Object(addr) != nil:
-		return prior, append(diags, tfdiags.New(tfdiags.Error, "Resource already managed",
-			fmt.Sprintf("An object is recorded for %s already. To import another one, remove that from the state first.", addr))...)
+	if moreDiags := e.importable(ctx, prog, prior, addr, opts.Variables); moreDiags.HasErrors() {
+		return prior, append(diags, moreDiags...)
 	}
+	o := prog.find(&states.Resource{Module: addr.Module, Addr: addr.Resource})
 	p := e.newPlanner(prog, prior, opts)
 	p.walk.include = neededByProviders(prog)
 	p.walk.tolerant = true
@@ -51,6 +47,53 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 		return prior, diags
 	}
 	return state, diags
+}
+
+// importable checks that an object can be recorded for an instance: that the
+// configuration declares it, and nothing is recorded yet.
+func (e *Engine) importable(ctx context.Context, prog *program, prior *states.State, addr addrs.ResourceInstance, variables map[string]cty.Value) tfdiags.Diagnostics {
+	module := prog.root
+	for _, step := range addr.Module {
+		if module = module.children[step.Name]; module == nil {
+			return tfdiags.New(tfdiags.Error, "Import to non-existent module",
+				fmt.Sprintf("%s is not declared, so nothing can be recorded in it. Write its module block first.", addr.Module))
+		}
+	}
+	switch o := module.resources[addr.Resource]; {
+	case addr.Resource.Mode != addrs.Managed:
+		return tfdiags.New(tfdiags.Error, "A managed resource address is required. Importing into a data resource is not allowed.",
+			"What a data source reads belongs to somebody else. Name a resource of a resource block.")
+	case o == nil:
+		return tfdiags.New(tfdiags.Error, fmt.Sprintf("resource address %q does not exist in the configuration.", addr),
+			"An object can only be imported for a resource that is declared. Write its resource block first.")
+	case prior.Object(addr) != nil:
+		return tfdiags.New(tfdiags.Error, "Resource already managed by Towline",
+			fmt.Sprintf("An object is recorded for %s already. To import another one, remove that from the state first.", addr))
+	}
+	w := e.newViewer(prog, prior, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}))
+	if diags := w.run(ctx); diags.HasErrors() {
+		return diags
+	}
+	if w.root.declaresInstance(addr) {
+		return nil
+	}
+	return tfdiags.New(tfdiags.Error, "Configuration for import target does not exist",
+		fmt.Sprintf("The resource is declared, but without an instance %s: its count or for_each, or that of a module, says otherwise.", addr))
+}
+
+// declaresInstance tells whether a walk found an instance.
+func (mi *moduleInst) declaresInstance(addr addrs.ResourceInstance) bool {
+	for _, step := range addr.Module {
+		call := mi.prog.calls[step.Name]
+		if call == nil || mi.slots[call.local].children == nil {
+			return false
+		}
+		if mi = mi.slots[call.local].children.byKey[step.Key]; mi == nil {
+			return false
+		}
+	}
+	o := mi.prog.resources[addr.Resource]
+	return o != nil && mi.slots[o.local].instances != nil && mi.slots[o.local].instances.byKey[addr.Key] != nil
 }
 
 // invalidImport checks that an import gave one object that can be recorded.

@@ -65,7 +65,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 			return e.failedPlan(prior, opts), append(diags, invalid...)
 		}
 	}
-	diags = append(diags, checkVariables(config, opts.Variables)...)
+	diags = append(diags, CheckVariables(config, opts.Variables)...)
 	p := e.newPlanner(prog, prior, opts)
 	diags = append(diags, p.selectTargets()...)
 	diags = append(diags, p.untargetedMoves()...)
@@ -104,9 +104,10 @@ func (e *Engine) failedPlan(prior *states.State, opts PlanOptions) *plans.Plan {
 	return &plans.Plan{Mode: opts.Mode, Created: e.opts.Now(), Previous: prior, Prior: prior, Errored: true, Refused: true}
 }
 
-// checkVariables refuses values for variables that are not declared, and missing
-// ones for those that need one.
-func checkVariables(config *configs.Config, given map[string]cty.Value) tfdiags.Diagnostics {
+// CheckVariables refuses values for variables that are not declared, and missing
+// ones for those that need one. [Engine.Plan] does so; it is for whoever has no
+// reason any more to plan.
+func CheckVariables(config *configs.Config, given map[string]cty.Value) tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
 	for _, name := range sortedNames(config.Module.Variables) {
 		if v := config.Module.Variables[name]; v.Required() && given[name] == cty.NilVal {

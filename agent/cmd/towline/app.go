@@ -151,6 +151,11 @@ func run(ctx context.Context, args []string) int {
 		a.show(explain(err))
 		return exitFailed
 	}
+	if args, err = a.extended(args); err != nil {
+		a.show(explain(err))
+		return exitFailed
+	}
+	args = a.takeStyle(args)
 	dispatcher := cli.CLI{
 		Name: "towline", Version: "Towline v" + agent.Version, Args: args, Commands: map[string]cli.CommandFactory{},
 		HelpWriter: a.stdout, ErrorWriter: a.stderr, HelpFunc: cli.BasicHelpFunc("towline"),

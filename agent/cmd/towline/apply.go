@@ -34,7 +34,7 @@ func (a *app) applyVerb(verb string) *command {
 		run: func(ctx context.Context, args []string) int {
 			in.apply(a)
 			mode, ok := a.mode(*destroy, *refreshOnly)
-			if !ok {
+			if !ok || a.show(in.check(mode)) {
 				return exitFailed
 			}
 			if len(args) > 1 || (len(args) == 1 && verb == "destroy") {
@@ -45,6 +45,7 @@ func (a *app) applyVerb(verb string) *command {
 				a.fail("Plan file or auto-approve required", errors.New("with -json nobody can be asked; give a saved plan, or use -auto-approve"))
 				return exitFailed
 			}
+			in.plans = len(args) == 0
 			s, ok := a.openSession(ctx, &in, "OperationTypeApply")
 			if !ok {
 				return exitFailed
@@ -90,7 +91,7 @@ func (s *session) approved(ctx context.Context, mode plans.Mode, auto bool) (*pl
 		s.app.fail("Approval needed", errors.New("the plan has changes and -input=false forbids asking; review the plan and use -auto-approve, or save it with plan -out and apply the file"))
 		return nil, false
 	}
-	yes, err := s.app.ask(ctx, question)
+	yes, err := s.app.ask(question)
 	if err != nil {
 		s.app.fail("Approval needed", err)
 		return nil, false

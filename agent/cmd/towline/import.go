@@ -30,11 +30,15 @@ func (a *app) importCommand() *command {
 			if a.show(diags) {
 				return exitFailed
 			}
+			in.plans = true
 			s, ok := a.openUnsettled(ctx, &in, "OperationTypeImport")
 			if !ok {
 				return exitFailed
 			}
 			defer s.close()
+			if !s.askVariables() {
+				return exitFailed
+			}
 			return s.importObject(ctx, addr, args[1])
 		},
 	}

@@ -41,6 +41,10 @@ func (a *app) outputCommand() *command {
 			if a.show(diags) {
 				return exitFailed
 			}
+			if len(state.Outputs) == 0 && !*asJSON {
+				a.show(tfdiags.New(tfdiags.Warning, "No outputs found", "The state has no output values. Those of the configuration are recorded by the next apply; declare some in output blocks if there are none."))
+				return exitOK
+			}
 			if len(args) == 0 {
 				return a.allOutputs(state, *asJSON)
 			}
@@ -68,10 +72,6 @@ func checkOutputArguments(args []string, asJSON, raw bool) tfdiags.Diagnostics {
 
 func (a *app) allOutputs(state *states.State, asJSON bool) int {
 	if !asJSON {
-		if len(state.Outputs) == 0 {
-			a.show(tfdiags.New(tfdiags.Warning, "No outputs found", "The state has no output values. Those of the configuration are recorded by the next apply; declare some in output blocks if there are none."))
-			return exitOK
-		}
 		if err := a.renderOutputs(state); err != nil {
 			a.fail("Failed to show outputs", err)
 			return exitFailed

@@ -35,9 +35,10 @@ func (a *app) planCommand() *command {
 				return exitFailed
 			}
 			mode, ok := a.mode(*destroy, *refreshOnly)
-			if !ok {
+			if !ok || a.show(in.check(mode)) {
 				return exitFailed
 			}
+			in.plans = true
 			s, ok := a.openSession(ctx, &in, "OperationTypePlan")
 			if !ok {
 				return exitFailed
@@ -95,7 +96,7 @@ type session struct {
 // process left without an answer.
 func (a *app) openSession(ctx context.Context, in *inputFlags, operation string) (*session, bool) {
 	s, ok := a.openUnsettled(ctx, in, operation)
-	if ok && !s.settle(ctx) {
+	if ok && !(s.askVariables() && s.settle(ctx)) {
 		s.close()
 		return nil, false
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"flag"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/plans"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -20,9 +23,10 @@ func (a *app) refreshCommand() *command {
 		long: "  This is apply -refresh-only -auto-approve: nobody is asked. Prefer\n  apply -refresh-only, which shows first what it found.",
 		run: func(ctx context.Context, args []string) int {
 			in.apply(a)
-			if a.refuseArguments("refresh", args) {
+			if a.refuseArguments("refresh", args) || a.show(in.check(plans.NormalMode)) {
 				return exitFailed
 			}
+			in.plans = true
 			s, ok := a.openSession(ctx, &in, "OperationTypeRefresh")
 			if !ok {
 				return exitFailed
@@ -51,6 +55,7 @@ func (s *session) refresh(ctx context.Context) int {
 	if plan.Applyable() {
 		s.engine.SetHook(engine.NoHook{})
 		state, diags = s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
+		dropUnknownOutputs(state, plan)
 	} else {
 		diags = nil
 	}
@@ -64,4 +69,14 @@ func (s *session) refresh(ctx context.Context) int {
 		return exitFailed
 	}
 	return s.app.finalOutputs(state)
+}
+
+// dropUnknownOutputs removes outputs of which the real objects do not tell the value.
+// Terraform's refresh does so, and its apply -refresh-only records them as null.
+func dropUnknownOutputs(state *states.State, plan *plans.Plan) {
+	for _, o := range plan.Outputs {
+		if state != nil && o.After != cty.NilVal && !o.After.IsKnown() {
+			delete(state.Outputs, o.Name)
+		}
+	}
 }

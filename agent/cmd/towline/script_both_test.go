@@ -107,7 +107,7 @@ func runIn(ts *testscript.TestScript, program, dir, input string, args []string)
 func scriptEnviron(ts *testscript.TestScript) []string {
 	var out []string
 	for _, name := range []string{
-		"PATH", "HOME", "WORK", "TMPDIR", "GORACE", "TESTSCRIPT_COMMAND", "TF_CLI_CONFIG_FILE", "TF_WORKSPACE", "TF_PLUGIN_CACHE_DIR", "SSL_CERT_FILE",
+		"PATH", "HOME", "WORK", "TMPDIR", "GORACE", "TESTSCRIPT_COMMAND", "TF_CLI_CONFIG_FILE", "TF_WORKSPACE", "TF_PLUGIN_CACHE_DIR", "TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_CLI_ARGS_state_list", "TF_INPUT", "SSL_CERT_FILE",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL_S3", "TF_TOKEN_registry_test", "GIT_CONFIG_GLOBAL",
 	} {
 		if value := ts.Getenv(name); value != "" {
@@ -130,6 +130,9 @@ var problem = regexp.MustCompile(`(?m)^(Error|Warning): .*$`)
 // summaries are the headings of the problems in what a program printed.
 func summaries(text string) []string {
 	found := problem.FindAllString(text, -1)
+	for i, heading := range found {
+		found[i] = strings.ReplaceAll(heading, "Terraform", "Towline")
+	}
 	slices.Sort(found)
 	return found
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -14,6 +16,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/plugin"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/install"
@@ -81,7 +84,22 @@ func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdi
 func (w *workspace) collect(given []configs.VariableOption) tfdiags.Diagnostics {
 	values, diags := configs.CollectVariables(w.config.Module, configs.VariableSources{Dir: ".", Environ: os.Environ(), Given: given})
 	w.variables = values
+	if diags.HasErrors() { // nothing else will look at them
+		diags = append(diags, engine.CheckVariables(w.config, values)...)
+	}
 	return diags
+}
+
+// missing returns the variables that need a value and have none, by name.
+func (w *workspace) missing() []*configs.Variable {
+	var out []*configs.Variable
+	declared := w.config.Module.Variables
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if _, given := w.variables[name]; !given && declared[name].Required() {
+			out = append(out, declared[name])
+		}
+	}
+	return out
 }
 
 func (w *workspace) close() error {
@@ -111,6 +129,8 @@ type inputFlags struct {
 	input       bool
 	noColor     bool
 	json        bool
+	// plans tells that the verb makes a plan now, for which it needs all variables.
+	plans bool
 }
 
 // register adds the flags to a set.
@@ -132,7 +152,10 @@ func (f *inputFlags) register(flags *flag.FlagSet) {
 		return nil
 	})
 	f.state.register(flags)
-	flags.IntVar(&f.parallelism, "parallelism", 0, "fix the `number` of concurrent calls to one provider configuration; without it the number adapts")
+	flags.Func("parallelism", "fix the `number` of concurrent calls to one provider configuration; 0, or leaving it out, has the number adapt", func(text string) (err error) {
+		f.parallelism, err = strconv.Atoi(text)
+		return err
+	})
 	flags.BoolVar(&f.refresh, "refresh", true, "read the real objects before planning")
 	flags.BoolVar(&f.input, "input", true, "ask for what is missing")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colours in the output")
@@ -141,6 +164,24 @@ func (f *inputFlags) register(flags *flag.FlagSet) {
 // registerJSON adds the flag of verbs that can tell programs what they do.
 func (f *inputFlags) registerJSON(flags *flag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print what happens as messages for programs, one JSON object a line")
+}
+
+// check refuses flags that do not go together, or that nobody can mean.
+func (f *inputFlags) check(mode plans.Mode) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	if f.parallelism < 0 {
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Invalid parallelism value",
+			fmt.Sprintf("The number of concurrent calls cannot be %d. Give a positive number, or leave -parallelism out.", f.parallelism))...)
+	}
+	if mode != plans.NormalMode && len(f.replace) > 0 {
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Unsupported plan mode",
+			"-replace makes objects anew, and with -destroy or -refresh-only nothing is made. Leave one of them out.")...)
+	}
+	if f.state.path != "" {
+		diags = append(diags, tfdiags.New(tfdiags.Warning, "Deprecated flag: -state",
+			"Where the state is belongs into the configuration, so that nobody forgets it: set path in a backend block of type local.")...)
+	}
+	return diags
 }
 
 // planOptions turns the flags into the engine's options.
@@ -188,15 +229,4 @@ func (a *app) refuseArguments(verb string, args []string) bool {
 	}
 	a.fail("Too many command line arguments", fmt.Errorf("\"towline %s\" takes no argument, but got %s; to work in another directory use -chdir=DIR before the verb", verb, strings.Join(args, " ")))
 	return true
-}
-
-// ask puts a yes-or-no question to the person at the terminal.
-func (a *app) ask(_ context.Context, question string) (bool, error) {
-	a.printf("%s\n\n  Only 'yes' will be accepted to approve.\n\n  Enter a value: ", question)
-	var answer string
-	if _, err := fmt.Fscanln(a.stdin, &answer); err != nil {
-		return false, fmt.Errorf("no answer could be read: %w; use -auto-approve to go on without one", err)
-	}
-	a.printf("\n")
-	return answer == "yes", nil
 }

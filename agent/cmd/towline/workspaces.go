@@ -140,6 +140,9 @@ func emptyState(ctx context.Context, p *place, name string, f *stateFlags) error
 
 // copyInto starts a workspace with the state in a file.
 func (a *app) copyInto(ctx context.Context, store backend.Store, path, name string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("read the state to begin with: %w", err)
+	}
 	state, diags := workdir.ReadState(path)
 	if diags.HasErrors() {
 		return diags.Err()
