@@ -254,7 +254,7 @@ func (a *applier) dataStep(inst *instance, run *providerRun, change *plans.Chang
 				return dag.Failed()
 			}
 			a.setObject(change, obj)
-			return dag.Done()
+			return nil, !a.walk.report(inst.postconditions())
 		}}, true
 	}}
 }

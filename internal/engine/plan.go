@@ -145,6 +145,8 @@ type planner struct {
 	refreshed *states.State
 	// pending holds the instances that change, for what depends on the change.
 	pending map[*instance]*plans.Change
+	// upstream is the same by declarations, for data; guarded by mu.
+	upstream upstream
 	// left is what is left alone; guarded by mu.
 	left leaving
 	// generation numbers this plan among those of the engine.
@@ -157,7 +159,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 		baseDir = "."
 	}
 	p := &planner{
-		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{},
+		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{}, upstream: newUpstream(),
 		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
 		left: leaving{resources: map[string]bool{}, instances: map[string]addrs.ResourceInstance{}},
 	}
@@ -291,8 +293,10 @@ func (p *planner) expandedCall(mi *moduleInst, o *object, keys []addrs.InstanceK
 	p.walk.sched.Release(release...)
 }
 
-// expanded implements operation: it deletes instances that are no more.
+// expanded implements operation: it deletes instances that are no more, and warns
+// where none is replaced.
 func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
+	p.walk.report(p.keylessReplace(mi, o, set))
 	r := p.prior.Resource(mi.path, o.resource.Addr)
 	if r == nil || p.opts.Mode != plans.NormalMode {
 		return
@@ -306,6 +310,9 @@ func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
 		addr := addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}
 		if set.byKey[key] == nil && p.target.includesRecorded(addr) {
 			release = append(release, p.addDelete(addr, r, inst, o, lostReason(set.mode, key)))
+			p.mu.Lock()
+			p.upstream.notePending(o)
+			p.mu.Unlock()
 		}
 	}
 	p.walk.sched.Release(release...)
@@ -391,6 +398,7 @@ func (p *planner) addChange(c *plans.Change) {
 func (p *planner) setPending(inst *instance, change *plans.Change) {
 	p.mu.Lock()
 	p.pending[inst] = change
+	p.upstream.notePending(inst.object)
 	p.mu.Unlock()
 }
 
@@ -406,8 +414,10 @@ func (p *planner) result() *plans.Plan {
 		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
 	}
 	plan.Outputs = p.outputChanges()
-	plan.NullOutputs = map[string]bool{}
-	p.walk.root.nullOutputs(plan.NullOutputs)
+	if p.opts.Mode != plans.DestroyMode {
+		plan.ModuleOutputs = map[string][]string{}
+		p.walk.root.moduleOutputs(plan.ModuleOutputs)
+	}
 	plan.Checks = p.walk.outcomes(plan)
 	plan.Functions = p.walk.results.kept()
 	p.withoutLeft(plan)

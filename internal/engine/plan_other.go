@@ -37,7 +37,7 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 		}
 		if reason != plans.ReasonNone {
 			p.deferRead(inst, run, ev, reason)
-			return dag.Done()
+			return nil, !p.walk.report(inst.postconditions())
 		}
 		return &dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
 			read := p.walk.readData
@@ -84,71 +84,6 @@ func (p *planner) readChange(inst *instance, run *providerRun, ev evaluated, rea
 		AfterConfigSensitive: ev.sensitive, AfterSensitive: allSensitive(inst.object.schema, after, ev.sensitive),
 		Dependencies: p.walk.prog.dependencies(inst.object),
 	}
-}
-
-// dependencyPending tells whether anything that depends_on names, of the resource
-// or of a module call around it, has a change.
-func (p *planner) dependencyPending(inst *instance) bool {
-	if p.anyPending(inst.mi, inst.object.after) {
-		return true
-	}
-	for mi := inst.mi; mi.parent != nil; mi = mi.parent {
-		if p.anyPending(mi.parent, mi.prog.call.after) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *planner) anyPending(mi *moduleInst, after []ref) bool {
-	for _, r := range after {
-		if r.target == nil {
-			continue
-		}
-		s := &mi.slots[r.target.local]
-		switch {
-		case r.target.kind == kindResource && r.target.resource.Addr.Mode == addrs.Managed && p.setPendingAny(s.instances):
-			return true
-		case r.target.kind == kindCall && s.children != nil:
-			for _, child := range s.children.byKey {
-				if p.pendingInside(child) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func (p *planner) pendingInside(mi *moduleInst) bool {
-	for i := range mi.slots {
-		s := &mi.slots[i]
-		if o := mi.prog.objects[i]; o.kind == kindResource && o.resource.Addr.Mode == addrs.Managed && p.setPendingAny(s.instances) {
-			return true
-		}
-		if s.children != nil {
-			for _, child := range s.children.byKey {
-				if p.pendingInside(child) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func (p *planner) setPendingAny(set *instanceSet) bool {
-	if set == nil {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, inst := range set.byKey {
-		if p.pending[inst] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // readData reads a data source and gives the instance its value.

@@ -78,20 +78,25 @@ func compareText(a, b string) int {
 	}
 }
 
-// nullOutputs collects the outputs of the modules below that are null.
-func (mi *moduleInst) nullOutputs(into map[string]bool) {
+// moduleOutputs collects the outputs of the modules below that have a value.
+func (mi *moduleInst) moduleOutputs(into map[string][]string) {
 	for _, call := range mi.prog.calls {
 		set := mi.slots[call.local].children
 		if set == nil {
 			continue
 		}
 		for _, child := range set.byKey {
+			var names []string
 			for name, o := range child.prog.outputs {
-				if val := child.slots[o.local].value; val != cty.NilVal && isNull(val) {
-					into[plans.ModuleOutput(child.path, name)] = true
+				if val := child.slots[o.local].value; val != cty.NilVal && !isNull(val) {
+					names = append(names, name)
 				}
 			}
-			child.nullOutputs(into)
+			if len(names) > 0 {
+				slices.Sort(names)
+				into[child.path.String()] = names
+			}
+			child.moduleOutputs(into)
 		}
 	}
 }

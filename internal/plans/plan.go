@@ -134,11 +134,6 @@ type Variable struct {
 	FromDefault bool
 }
 
-// ModuleOutput names an output of a module instance.
-func ModuleOutput(module addrs.ModuleInstance, name string) string {
-	return module.String() + ".output." + name
-}
-
 // RelevantAttribute is an attribute of a resource that contributed to a plan.
 type RelevantAttribute struct {
 	// Resource is the address of a resource instance, or of a resource if the
@@ -169,9 +164,10 @@ type Plan struct {
 	Outputs []*OutputChange
 	// Checks are the outcomes of conditions, ordered by address.
 	Checks []states.CheckResult
-	// NullOutputs are the outputs of modules below the root that are null in this
-	// plan, as [ModuleOutput] names them: there is nothing that they change.
-	NullOutputs map[string]bool
+	// ModuleOutputs are the outputs of modules below the root that have a value in this
+	// plan, by the module instance's address. No state records them, so that each
+	// counts as changed.
+	ModuleOutputs map[string][]string
 	// Relevant are the attributes that contributed to the changes: drift elsewhere
 	// explains nothing in the plan. Filled only if there is drift.
 	Relevant []RelevantAttribute

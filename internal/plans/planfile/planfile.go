@@ -47,26 +47,26 @@ type Saved struct {
 
 // file is the form on disk, behind the magic line.
 type file struct {
-	ConfigDigest string              `json:"config_digest"`
-	Lineage      string              `json:"lineage"`
-	Serial       uint64              `json:"serial"`
-	Mode         plans.Mode          `json:"mode"`
-	Created      time.Time           `json:"created"`
-	Errored      bool                `json:"errored"`
-	Complete     bool                `json:"complete"`
-	Variables    map[string]variable `json:"variables"`
-	Changes      []change            `json:"changes"`
-	Drift        []change            `json:"drift"`
-	Outputs      []output            `json:"outputs"`
-	Previous     json.RawMessage     `json:"previous_state"`
-	Prior        json.RawMessage     `json:"prior_state"`
-	Targets      []string            `json:"targets,omitempty"`
-	ForceReplace []string            `json:"force_replace,omitempty"`
-	Relevant     []relevant          `json:"relevant,omitempty"`
-	NullOutputs  map[string]bool     `json:"null_outputs,omitempty"`
-	Checks       json.RawMessage     `json:"checks,omitempty"`
-	FunctionKey  []byte              `json:"function_key,omitempty"`
-	Functions    map[string]string   `json:"functions,omitempty"`
+	ConfigDigest  string              `json:"config_digest"`
+	Lineage       string              `json:"lineage"`
+	Serial        uint64              `json:"serial"`
+	Mode          plans.Mode          `json:"mode"`
+	Created       time.Time           `json:"created"`
+	Errored       bool                `json:"errored"`
+	Complete      bool                `json:"complete"`
+	Variables     map[string]variable `json:"variables"`
+	Changes       []change            `json:"changes"`
+	Drift         []change            `json:"drift"`
+	Outputs       []output            `json:"outputs"`
+	Previous      json.RawMessage     `json:"previous_state"`
+	Prior         json.RawMessage     `json:"prior_state"`
+	Targets       []string            `json:"targets,omitempty"`
+	ForceReplace  []string            `json:"force_replace,omitempty"`
+	Relevant      []relevant          `json:"relevant,omitempty"`
+	ModuleOutputs map[string][]string `json:"module_outputs,omitempty"`
+	Checks        json.RawMessage     `json:"checks,omitempty"`
+	FunctionKey   []byte              `json:"function_key,omitempty"`
+	Functions     map[string]string   `json:"functions,omitempty"`
 }
 
 type relevant struct {
@@ -183,7 +183,7 @@ func encode(saved Saved) ([]byte, error) {
 	for _, r := range p.Relevant {
 		out.Relevant = append(out.Relevant, relevant{r.Resource, e.paths([]cty.Path{r.Path})})
 	}
-	out.NullOutputs = p.NullOutputs
+	out.ModuleOutputs = p.ModuleOutputs
 	checks, err := states.EncodeChecks(p.Checks)
 	e.fail(err)
 	out.Checks = checks
@@ -200,7 +200,7 @@ func decode(data []byte) (Saved, error) {
 		return Saved{}, err
 	}
 	d := &coder{}
-	p := &plans.Plan{Mode: in.Mode, Created: in.Created, Errored: in.Errored, Complete: in.Complete, NullOutputs: in.NullOutputs, Variables: map[string]plans.Variable{}}
+	p := &plans.Plan{Mode: in.Mode, Created: in.Created, Errored: in.Errored, Complete: in.Complete, ModuleOutputs: in.ModuleOutputs, Variables: map[string]plans.Variable{}}
 	for name, v := range in.Variables {
 		p.Variables[name] = plans.Variable{Value: d.decodeValue(v.Value), FromDefault: v.FromDefault, Ephemeral: v.Ephemeral}
 	}

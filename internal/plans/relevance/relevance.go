@@ -29,7 +29,7 @@ type Schemas func(provider addrs.Provider, addr addrs.Resource) *providers.Block
 // Attributes lists the attributes that contributed to a plan's changes, each once,
 // ordered by address and path.
 func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []plans.RelevantAttribute {
-	f := &finder{config: config, schemas: schemas, null: plan.NullOutputs, seen: map[string]bool{}, found: map[string]plans.RelevantAttribute{}}
+	f := &finder{config: config, schemas: schemas, seen: map[string]bool{}, found: map[string]plans.RelevantAttribute{}}
 	for _, c := range plan.Changes {
 		if c.Action != plans.NoOp {
 			f.resourceRefs(c.Addr.Module, c.Addr.Resource, nil)
@@ -38,11 +38,8 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 	for _, addr := range plan.ForgottenData() {
 		f.resourceRefs(addr.Module, addr.Resource, nil)
 	}
-	for _, module := range moduleInstances(plan) {
-		f.outputRefs(module)
-	}
-	if !plan.Errored { // otherwise they may never have been reached
-		f.withoutResources(config, nil)
+	for module, names := range plan.ModuleOutputs {
+		f.outputRefs(module, names)
 	}
 	for _, o := range plan.Outputs {
 		if decl := config.Module.Outputs[o.Name]; decl != nil && o.Action != plans.NoOp {
@@ -59,56 +56,16 @@ func Attributes(plan *plans.Plan, config *configs.Config, schemas Schemas) []pla
 	return out
 }
 
-// moduleInstances lists the module instances that hold planned objects. Outputs
-// inside modules are recorded nowhere, so each of them counts as changed.
-func moduleInstances(plan *plans.Plan) []addrs.ModuleInstance {
-	seen := map[string]bool{}
-	var out []addrs.ModuleInstance
-	for _, c := range plan.Changes {
-		if c.Action == plans.Delete {
-			continue
-		}
-		for n := 1; n <= len(c.Addr.Module); n++ {
-			if module := c.Addr.Module[:n]; !seen[module.String()] {
-				seen[module.String()] = true
-				out = append(out, module)
-			}
-		}
+// outputRefs follows outputs of a module instance.
+func (f *finder) outputRefs(address string, names []string) {
+	module, diags := addrs.ParseModuleInstance(address)
+	config := f.module(module)
+	if diags.HasErrors() || config == nil {
+		return
 	}
-	return out
-}
-
-// withoutResources follows the outputs of modules that hold no resources, of
-// which the plan knows no instances.
-func (f *finder) withoutResources(config *configs.Config, path addrs.ModuleInstance) {
-	for name, child := range config.Children {
-		inside := path.Child(name, addrs.NoKey)
-		if !holdsResources(child) {
-			f.outputRefs(inside)
-		}
-		f.withoutResources(child, inside)
-	}
-}
-
-func holdsResources(config *configs.Config) bool {
-	if len(config.Module.Resources) > 0 {
-		return true
-	}
-	for _, child := range config.Children {
-		if holdsResources(child) {
-			return true
-		}
-	}
-	return false
-}
-
-// outputRefs follows all outputs of a module instance that have a value.
-func (f *finder) outputRefs(module addrs.ModuleInstance) {
-	if config := f.module(module); config != nil {
-		for name, output := range config.Module.Outputs {
-			if !f.null[plans.ModuleOutput(module, name)] {
-				f.exprRefs(module, output.Expr)
-			}
+	for _, name := range names {
+		if output := config.Module.Outputs[name]; output != nil {
+			f.exprRefs(module, output.Expr)
 		}
 	}
 }
@@ -119,11 +76,10 @@ func sortKey(r plans.RelevantAttribute) string { return r.Resource + "\x00" + pa
 type finder struct {
 	config  *configs.Config
 	schemas Schemas
-	null    map[string]bool // outputs that are null
 	seen    map[string]bool
 	// repeated is the resource whose arguments are looked at.
 	repeated *configs.Resource
-	found   map[string]plans.RelevantAttribute
+	found    map[string]plans.RelevantAttribute
 }
 
 func (f *finder) module(path addrs.ModuleInstance) *configs.Config {
