@@ -38,17 +38,28 @@ func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.Builder, fo
 func (w *writer) block(schema *providers.Block, val cty.Value) {
 	w.attributes(schema.Attributes, val)
 	for _, name := range slices.Sorted(maps.Keys(schema.BlockTypes)) {
-		w.nested(name, schema.BlockTypes[name], val.GetAttr(name))
+		if nested := schema.BlockTypes[name]; !nested.Block.Deprecated {
+			w.nested(name, nested, val.GetAttr(name))
+		}
 	}
 }
 
-// attributes writes what a configuration can set, nulls included: they show what else there is.
+// attributes writes what a configuration should set, nulls included: they show what else there is.
 func (w *writer) attributes(attrs map[string]*providers.Attribute, val cty.Value) {
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
-		if attr := attrs[name]; attr.Required || attr.Optional {
+		if attr := attrs[name]; settable(name, attr) {
 			w.attribute(name, attr, val.GetAttr(name))
 		}
 	}
+}
+
+// settable tells whether a configuration should set an attribute. The older SDK
+// declares an id for every object that could be set, and refuses it where it is.
+func settable(name string, attr *providers.Attribute) bool {
+	if attr.Deprecated || name == "id" && attr.Optional && attr.Computed {
+		return false
+	}
+	return attr.Required || attr.Optional
 }
 
 func (w *writer) attribute(name string, attr *providers.Attribute, val cty.Value) {
@@ -59,8 +70,6 @@ func (w *writer) attribute(name string, attr *providers.Attribute, val cty.Value
 	case attr.NestedType != nil:
 		w.printf("%s = ", name)
 		w.nestedType(attr, val)
-	case attr.Sensitive && attr.WriteOnly:
-		w.printf("%s = null # sensitive # write-only\n", name)
 	case attr.Sensitive:
 		w.printf("%s = null # sensitive\n", name)
 	case attr.WriteOnly:

@@ -25,24 +25,26 @@ func TestResource(t *testing.T) {
 	block := func(mode providers.NestingMode) *providers.NestedBlock {
 		return &providers.NestedBlock{Nesting: mode, Block: providers.Block{Attributes: inner}}
 	}
+	deprecated := block(providers.NestingList)
+	deprecated.Block.Deprecated = true
 	schema := &providers.Block{
 		Attributes: map[string]*providers.Attribute{
-			"id": {Type: cty.String, Computed: true}, "name": {Type: cty.String, Required: true}, "long_name": optional, "unset": optional,
+			"id": {Type: cty.String, Optional: true, Computed: true}, "size": {Type: cty.Number, Computed: true}, "old": {Type: cty.String, Optional: true, Deprecated: true}, "name": {Type: cty.String, Required: true}, "long_name": optional, "unset": optional,
 			"legacy": optional, "json": optional, "tricky": optional,
 			"secret": {Type: cty.String, Optional: true, Sensitive: true}, "wo": {Type: cty.String, Optional: true, WriteOnly: true},
 			"list": {Type: cty.List(cty.String), Optional: true}, "map": {Type: cty.Map(cty.Number), Optional: true},
 			"single": nested(providers.NestingSingle), "many": nested(providers.NestingList), "keyed": nested(providers.NestingMap), "none": nested(providers.NestingSet),
 		},
-		BlockTypes: map[string]*providers.NestedBlock{"one": block(providers.NestingSingle), "some": block(providers.NestingList), "by_key": block(providers.NestingMap), "absent": block(providers.NestingSingle)},
+		BlockTypes: map[string]*providers.NestedBlock{"one": block(providers.NestingSingle), "some": block(providers.NestingList), "by_key": block(providers.NestingMap), "absent": block(providers.NestingSingle), "old_block": deprecated},
 	}
 	val := cty.ObjectVal(map[string]cty.Value{
-		"id": str("1"), "name": str("n"), "long_name": str("l"), "unset": cty.NullVal(cty.String), "legacy": str(""), "json": str(`{"a":[1,"x"]}`),
+		"id": str("1"), "size": cty.NumberIntVal(3), "old": str("o"), "name": str("n"), "long_name": str("l"), "unset": cty.NullVal(cty.String), "legacy": str(""), "json": str(`{"a":[1,"x"]}`),
 		"tricky": str("a ${b}\n\"c\""), "secret": str("hidden"), "wo": cty.NullVal(cty.String),
 		"list": cty.ListVal([]cty.Value{str("x")}), "map": cty.MapVal(map[string]cty.Value{"k v": cty.NumberIntVal(2)}),
 		"single": innerVal("s"), "many": cty.ListVal([]cty.Value{innerVal("m")}), "keyed": cty.MapVal(map[string]cty.Value{"a b": innerVal("k")}),
 		"none": cty.NullVal(cty.Set(innerVal("").Type())),
 		"one":  innerVal("o"), "some": cty.ListVal([]cty.Value{innerVal("1"), innerVal("2")}), "by_key": cty.MapVal(map[string]cty.Value{"x": innerVal("y")}),
-		"absent": cty.NullVal(innerVal("").Type()),
+		"absent": cty.NullVal(innerVal("").Type()), "old_block": cty.ListVal([]cty.Value{innerVal("1")}),
 	})
 	want := `resource "fake_thing" "r" {
   provider = other.west
