@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,6 +159,7 @@ func (a *account) close() error {
 //	query SERVICE PARAMETERS           a form
 //	rest SERVICE METHOD PATH [BODY]    anything else
 func (a *account) hand(ctx context.Context, s *side, args []string) error {
+	args = slices.Clone(args) // both programs carry out the same step
 	for i, arg := range args {
 		args[i] = os.Expand(arg, s.attribute)
 	}
