@@ -1,0 +1,2 @@
+memory = 256
+vars = { A = "2", B = "x" }
