@@ -132,7 +132,7 @@ func (l *loader) moduleDir(c *Config, call *ModuleCall) (string, tfdiags.Diagnos
 	if found, ok := l.installed[key]; ok {
 		return filepath.Join(c.Root.Module.Dir, found.Dir), found.check(call)
 	}
-	return "", tfdiags.At(call.SourceRange, "Module not installed",
+	return "", tfdiags.At(call.Range, "Module not installed",
 		fmt.Sprintf("Module %q comes from %q, which is not a local path, and it is not installed. Run \"towline init\" or \"towline get\" to install it.", call.Name, call.Source))
 }
 

@@ -33,7 +33,7 @@ func overrideBlock(blocks hcl.Blocks, over *hcl.Block) (hcl.Blocks, tfdiags.Diag
 		return overrideTerraform(blocks, over), nil
 	case "locals":
 		return blocks, overrideLocals(blocks, over)
-	case "removed":
+	case "removed", "required_providers": // the latter is refused like any other of its kind
 		return append(blocks, over), nil
 	case "check":
 		return blocks, tfdiags.At(over.DefRange, "Can't override check blocks",

@@ -6,6 +6,7 @@ import (
 	"flag"
 
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/plugin/install"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -34,7 +35,7 @@ func (a *app) validateCommand() *command {
 }
 
 func (a *app) validate(ctx context.Context) tfdiags.Diagnostics {
-	w, diags := a.openWorkspace(engine.NoHook{}, 0)
+	w, diags := a.openChecked(engine.NoHook{}, 0, (*install.Installation).CheckPresent)
 	if diags.HasErrors() {
 		return diags
 	}

@@ -49,6 +49,11 @@ const durationsFile = ".terraform/towline-durations.json"
 // openWorkspace loads the configuration in the current directory and prepares
 // the providers that init installed.
 func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdiags.Diagnostics) {
+	return a.openChecked(hook, parallelism, (*install.Installation).Check)
+}
+
+// openChecked is openWorkspace with a check of what is installed.
+func (a *app) openChecked(hook engine.Hook, parallelism int, check func(*install.Installation, install.Requirements) tfdiags.Diagnostics) (*workspace, tfdiags.Diagnostics) {
 	name, _, err := workdir.At(".", os.Getenv).Workspace(os.Getenv)
 	if err != nil {
 		return nil, tfdiags.FromError("Failed to find the selected workspace", err)
@@ -63,7 +68,7 @@ func (a *app) openWorkspace(hook engine.Hook, parallelism int) (*workspace, tfdi
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	diags = append(diags, installation.Check(config.ProviderRequirements())...)
+	diags = append(diags, check(installation, config.ProviderRequirements())...)
 	if diags.HasErrors() {
 		return nil, diags
 	}

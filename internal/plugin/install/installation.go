@@ -197,30 +197,67 @@ func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (Executab
 	return exe, err
 }
 
-// Check tells whether what is locked fits what a configuration needs. It also
-// warns of development overrides.
+// Check tells whether what is locked fits what a configuration needs, and is
+// installed. It also warns of development overrides.
 func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 	locks, diags := lockfile.Read(i.LockFile())
 	if diags.HasErrors() {
 		return diags
 	}
-	for _, addr := range sortedAddrs(reqs) {
-		if i.Overridden(addr) {
-			continue
-		}
+	var unfit, absent []string
+	for _, addr := range i.installed(reqs) {
 		constraints, moreDiags := parseConstraints(addr, reqs[addr])
 		diags = append(diags, moreDiags...)
 		lock, ok := locks[addr]
 		switch {
 		case moreDiags.HasErrors():
 		case !ok:
-			diags = append(diags, notLocked(addr)...)
+			unfit = append(unfit, fmt.Sprintf("%s is needed, and no version of it is selected", addr))
 		case !constraints.Allows(lock.Version):
-			diags = append(diags, tfdiags.New(tfdiags.Error, "Inconsistent dependency lock file",
-				fmt.Sprintf("The configuration needs the provider %s in a version %s, but the dependency lock file has %s. Run \"towline init -upgrade\" where the configuration is kept to choose another version.", addr, constraints, lock.Version))...)
+			unfit = append(unfit, fmt.Sprintf("%s is needed in a version %s, and %s is selected", addr, constraints, lock.Version))
+		case !i.has(addr, lock.Version):
+			absent = append(absent, fmt.Sprintf("%s %s has no package in %s", addr, lock.Version, i.providersDir()))
+		}
+	}
+	const list = "\n  - "
+	switch {
+	case len(unfit) > 0:
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Inconsistent dependency lock file",
+			"The dependency lock file does not select the providers that the configuration needs:"+list+strings.Join(unfit, list)+
+				"\n\nRun \"towline init\" where the configuration is kept, with -upgrade to replace what is selected.")...)
+	case len(absent) > 0:
+		diags = append(diags, tfdiags.New(tfdiags.Error, "Required plugins are not installed",
+			"Providers that the dependency lock file selects are missing:"+list+strings.Join(absent, list)+"\n\nRun \"towline init\" to install them.")...)
+	}
+	return append(diags, i.warnOverrides(reqs)...)
+}
+
+// CheckPresent tells whether there is some version of each provider that a
+// configuration needs, which is enough to validate it. It also warns of development
+// overrides.
+func (i *Installation) CheckPresent(reqs Requirements) tfdiags.Diagnostics {
+	locks, diags := lockfile.Read(i.LockFile())
+	if diags.HasErrors() {
+		return diags
+	}
+	for _, addr := range i.installed(reqs) {
+		if _, ok := locks[addr]; !ok {
+			diags = append(diags, tfdiags.New(tfdiags.Error, "Missing required provider",
+				fmt.Sprintf("The configuration needs the provider %s, which is not installed. Run \"towline init\" to install it.", addr))...)
 		}
 	}
 	return append(diags, i.warnOverrides(reqs)...)
+}
+
+// installed are the providers that init has to install, sorted.
+func (i *Installation) installed(reqs Requirements) []addrs.Provider {
+	return slices.DeleteFunc(sortedAddrs(reqs), i.Overridden)
+}
+
+// has tells whether there is a package of a version.
+func (i *Installation) has(addr addrs.Provider, v version.Version) bool {
+	info, err := os.Stat(packageDir(i.providersDir(), addr, v))
+	return err == nil && info.IsDir()
 }
 
 func (i *Installation) warnOverrides(reqs Requirements) tfdiags.Diagnostics {

@@ -1,0 +1,13 @@
+terraform {
+  required_providers {
+    time = { source = "hashicorp/time" }
+  }
+}
+
+resource "time_static" "a" {}
+
+resource "fault_thing" "b" {}
+
+module "elsewhere" {
+  source = "hashicorp/consul/aws"
+}

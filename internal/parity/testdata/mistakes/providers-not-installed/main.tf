@@ -1,0 +1,10 @@
+terraform {
+  required_providers {
+    time = { source = "hashicorp/time" }
+  }
+}
+
+resource "time_static" "a" {}
+
+resource "fault_thing" "b" {}
+

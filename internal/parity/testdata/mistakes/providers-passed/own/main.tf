@@ -1,0 +1,3 @@
+provider "time" {
+  configured = true
+}
