@@ -198,10 +198,10 @@ func (c *compiler) resolve(o *object) {
 		for _, rule := range o.output.Preconditions {
 			o.refs = append(o.refs, c.ruleRefs(o.mod, rule)...)
 		}
-		o.after = c.traversalRefs(o.mod, o.output.DependsOn)
+		o.after = c.dependsOn(o.mod, o.output.DependsOn)
 	case kindCall:
 		o.repeatRefs = append(c.exprRefs(o.mod, o.callDecl.Count), c.exprRefs(o.mod, o.callDecl.ForEach)...)
-		o.after = c.traversalRefs(o.mod, o.callDecl.DependsOn)
+		o.after = c.dependsOn(o.mod, o.callDecl.DependsOn)
 	case kindResource:
 		c.resolveResource(o)
 	case kindProvider:
@@ -259,7 +259,7 @@ func (c *compiler) resolveResource(o *object) {
 	decl := o.resource
 	o.provider = c.resourceProvider(o)
 	o.repeatRefs = append(c.exprRefs(o.mod, decl.Count), c.exprRefs(o.mod, decl.ForEach)...)
-	o.after = c.traversalRefs(o.mod, decl.DependsOn)
+	o.after = c.dependsOn(o.mod, decl.DependsOn)
 	o.refs = c.bodyRefs(o.mod, decl.Config, o.schema.Block)
 	for _, r := range o.refs {
 		if r.target == o {
@@ -332,66 +332,6 @@ func (c *compiler) exprRefs(m *moduleProgram, expr hcl.Expression) []ref {
 
 func (c *compiler) ruleRefs(m *moduleProgram, rule *configs.CheckRule) []ref {
 	return append(c.exprRefs(m, rule.Condition), c.exprRefs(m, rule.ErrorMessage)...)
-}
-
-func (c *compiler) traversalRefs(m *moduleProgram, traversals []hcl.Traversal) []ref {
-	refs, diags := lang.TraversalRefs(traversals)
-	c.diags = append(c.diags, diags...)
-	return c.resolveRefs(m, refs)
-}
-
-func (c *compiler) resolveRefs(m *moduleProgram, refs []lang.Ref) []ref {
-	out := make([]ref, 0, len(refs))
-	for _, r := range refs {
-		resolved := ref{Ref: r}
-		switch r.Kind {
-		case lang.RefVariable:
-			resolved.target = c.lookup(m, r, m.variables[r.Name], "input variable", "var."+r.Name, sortedNames(m.variables))
-		case lang.RefLocal:
-			resolved.target = c.lookup(m, r, m.locals[r.Name], "local value", "local."+r.Name, sortedNames(m.locals))
-		case lang.RefModule:
-			resolved.target = c.lookup(m, r, m.calls[r.Name], "module", "module."+r.Name, sortedNames(m.calls))
-			c.resolveOutput(&resolved)
-		case lang.RefResource:
-			resolved.target = c.lookup(m, r, m.resources[r.Resource], "resource", r.Resource.String(), nil)
-		}
-		out = append(out, resolved)
-	}
-	return out
-}
-
-// lookup reports a reference to something that is not declared.
-func (c *compiler) lookup(m *moduleProgram, r lang.Ref, found *object, what, name string, known []string) *object {
-	if found == nil {
-		where := "the root module"
-		if len(m.config.Path) > 0 {
-			where = m.config.Path.String()
-		}
-		_, short, _ := strings.Cut(name, ".")
-		c.diags = append(c.diags, tfdiags.At(r.Range, "Reference to undeclared "+what,
-			fmt.Sprintf("%s is used here, but it is not declared in %s.%s", name, where, suggest(short, known)))...)
-	}
-	return found
-}
-
-// resolveOutput finds the output behind a module reference and notes its use.
-func (c *compiler) resolveOutput(r *ref) {
-	if r.target == nil || r.target.child == nil {
-		return
-	}
-	child := r.target.child
-	if r.Output != "" {
-		if r.output = child.outputs[r.Output]; r.output == nil {
-			c.diags = append(c.diags, tfdiags.At(r.Range, "Unsupported attribute",
-				fmt.Sprintf("Module %q has no output named %q.%s", r.Name, r.Output, suggest(r.Output, sortedNames(child.outputs))))...)
-			return
-		}
-	}
-	r.eachOutput(func(o *object) {
-		if !slices.Contains(r.target.usedOutputs, o) {
-			r.target.usedOutputs = append(r.target.usedOutputs, o)
-		}
-	})
 }
 
 // suggest offers the most similar known name, as a sentence with a leading space, or "".

@@ -42,8 +42,10 @@ type Ref struct {
 	Kind RefKind
 	// Name is the variable, local, module call, or the attribute of count, each, path and terraform.
 	Name string
-	// Output is the output named behind a module, or "" for all of them.
-	Output string
+	// Output is the output named behind a module, or "" for all of them, and
+	// OutputRange where it is named.
+	Output      string
+	OutputRange hcl.Range
 	// Resource is set for RefResource.
 	Resource addrs.Resource
 	// Key and Literal say which instance of a resource or module is meant.
@@ -157,7 +159,7 @@ func parseModuleRef(ref Ref, traversal hcl.Traversal) (Ref, tfdiags.Diagnostics)
 	rest := traversal[2:]
 	rest = ref.takeKey(rest)
 	if output, ok := attrName(rest, 0); ok {
-		ref.Output, rest = output, rest[1:]
+		ref.Output, ref.OutputRange, rest = output, rest[0].SourceRange(), rest[1:]
 	}
 	ref.Path = rest
 	return ref, nil
