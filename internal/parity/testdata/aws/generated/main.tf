@@ -1,0 +1,4 @@
+import {
+  to = aws_s3_bucket.b
+  id = "parity-generated"
+}
