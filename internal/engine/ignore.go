@@ -78,6 +78,9 @@ func takePrior(config, prior cty.Value, path cty.Path) cty.Value {
 		if config.Type().IsMapType() && step.Key.Type() == cty.String {
 			return takePriorElement(config, prior, step.Key.AsString(), path[1:])
 		}
+		if config.Type().IsObjectType() && step.Key.Type() == cty.String && len(path) == 1 {
+			return prior // a key is of a map; terraform takes it for the whole where there is none
+		}
 		return takePriorIndex(config, prior, step.Key, path[1:])
 	default:
 		return config
@@ -114,6 +117,9 @@ func takePriorElement(config, prior cty.Value, key string, rest cty.Path) cty.Va
 		}
 		return cty.MapValEmpty(config.Type().ElementType())
 	}
+	if !cty.CanMapVal(elems) { // the attribute is of any type, and was of another one
+		return cty.ObjectVal(elems)
+	}
 	return cty.MapVal(elems)
 }
 
@@ -127,7 +133,7 @@ func takePriorIndex(config, prior cty.Value, key cty.Value, rest cty.Path) cty.V
 	n, _ := key.AsBigFloat().Int64()
 	elems := config.AsValueSlice()
 	elems[n] = takePrior(elems[n], prior.Index(key), rest)
-	if ty.IsTupleType() {
+	if ty.IsTupleType() || !cty.CanListVal(elems) {
 		return cty.TupleVal(elems)
 	}
 	return cty.ListVal(elems)

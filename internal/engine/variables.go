@@ -220,7 +220,7 @@ func checkRule(rule *configs.CheckRule, summary string, hclCtx *hcl.EvalContext)
 		return outcome{status: states.CheckPass}, diags
 	}
 	kept := message
-	if message == hiddenMessage {
+	if message == hiddenMessage || message == missingMessage {
 		kept = ""
 	}
 	return outcome{states.CheckFail, kept}, append(diags, tfdiags.Diagnostic{
@@ -237,16 +237,18 @@ func isRuleOfVariable(d tfdiags.Diagnostic) bool { return d.Summary == invalidVa
 // hiddenMessage stands for an error message that holds a secret. It is not kept.
 const hiddenMessage = "The condition does not hold. Its error message is not shown, because it holds a sensitive value."
 
+// missingMessage stands for an error message that nobody knows. It is not kept either.
+const missingMessage = "The condition does not hold, and its error message cannot be shown."
+
 // ruleMessage evaluates a rule's error message. One that holds a secret is not
 // shown, which is told apart, so that it is noticed before the rule fails.
 func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext, ofVariable bool) (string, tfdiags.Diagnostics) {
-	const fallback = "The condition does not hold, and its error message cannot be shown."
 	if rule.ErrorMessage == nil {
-		return fallback, nil
+		return missingMessage, nil
 	}
 	val, hclDiags := rule.ErrorMessage.Value(hclCtx)
 	if hclDiags.HasErrors() || !val.IsKnown() || val.IsNull() {
-		return fallback, nil
+		return missingMessage, nil
 	}
 	const advice = "so it is not shown. Leave out the references to them, or use %s() on what is no secret."
 	switch at := rule.ErrorMessage.Range(); {
@@ -267,7 +269,7 @@ func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext, ofVariable bo
 	val, _ = val.Unmark()
 	text, err := convert.Convert(val, cty.String)
 	if err != nil || text.IsNull() {
-		return fallback, nil
+		return missingMessage, nil
 	}
 	return text.AsString(), nil
 }
