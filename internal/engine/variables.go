@@ -37,7 +37,17 @@ func (mi *moduleInst) evalVariable(o *object) tfdiags.Diagnostics {
 	}
 	mi.slots[o.local].value = val
 	mi.stays(o)
-	return append(diags, mi.validateVariable(o, at)...)
+	diags = append(diags, mi.validateVariable(o, at)...)
+	if mi.walk.validating() { // a module is valid or not whatever it is called with
+		mi.slots[o.local].value = unknownLike(o.variable.Type, val)
+	}
+	return diags
+}
+
+// unknownLike is an unknown value of a variable's type with the marks of its value.
+func unknownLike(ty cty.Type, val cty.Value) cty.Value {
+	_, marks := val.Unmark()
+	return cty.UnknownVal(ty.WithoutOptionalAttributesDeep()).WithMarks(marks)
 }
 
 // variableInput returns the value given for a variable, NilVal if none is, and where it stands.
