@@ -1,0 +1,2 @@
+v  = 2
+pw = "longer-one"
