@@ -80,6 +80,11 @@ func (s *Stream) Version(towline string) {
 // Log is a message for people only.
 func (s *Stream) Log(text string) { s.info("log", text, nil) }
 
+// Initialising tells of a step of init; code names the step.
+func (s *Stream) Initialising(code, text string) {
+	s.info("init_output", text, fields{"message_code": code})
+}
+
 // Diagnostics tells of problems.
 func (s *Stream) Diagnostics(diags tfdiags.Diagnostics, sources map[string][]byte) {
 	format := tfdiags.Format{Sources: sources}

@@ -39,11 +39,11 @@ func (a *app) installModules(ctx context.Context, upgrade bool) bool {
 		Report: func(ev modules.Event) {
 			switch {
 			case ev.Package != "" && ev.Version != "":
-				a.printf("Downloading %s %s for %s...\n", ev.Package, ev.Version, ev.Key)
+				a.mention("Downloading %s %s for %s...", ev.Package, ev.Version, ev.Key)
 			case ev.Package != "":
-				a.printf("Downloading %s for %s...\n", ev.Package, ev.Key)
+				a.mention("Downloading %s for %s...", ev.Package, ev.Key)
 			default:
-				a.printf("- %s in %s\n", ev.Key, ev.Dir)
+				a.mention("- %s in %s", ev.Key, ev.Dir)
 			}
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/configs"
@@ -16,6 +17,7 @@ func (a *app) initCommand() *command {
 	lockMode := flags.String("lockfile", "", "`readonly` makes any change of the dependency lock file an error")
 	get := flags.Bool("get", true, "install modules")
 	noColor := flags.Bool("no-color", false, "no colours in the output")
+	asJSON := flags.Bool("json", false, "print messages for programs, one JSON object a line; nothing is asked")
 	var backend backendFlags
 	backend.register(flags)
 	return &command{
@@ -25,6 +27,10 @@ func (a *app) initCommand() *command {
 				return exitFailed
 			}
 			a.color = a.color && !*noColor
+			if *asJSON {
+				backend.input = false
+				a.startStream()
+			}
 			return a.initialise(ctx, &backend, *get, install.Options{Upgrade: *upgrade, ReadonlyLock: *lockMode == "readonly"})
 		},
 	}
@@ -33,7 +39,7 @@ func (a *app) initCommand() *command {
 // initialise sets up the backend, installs modules and providers and writes the lock file.
 func (a *app) initialise(ctx context.Context, backend *backendFlags, get bool, opts install.Options) int {
 	if !configs.HasFiles(".") {
-		a.printf("Towline initialized in an empty directory!\n\nThe directory has no Terraform configuration files. You may begin working\nwith Towline immediately by creating Terraform configuration files.\n")
+		a.step("output_init_empty_message", "Towline initialized in an empty directory!\n\nThe directory has no Terraform configuration files. You may begin working\nwith Towline immediately by creating Terraform configuration files.")
 		return exitOK
 	}
 	module, sources, diags := configs.LoadModule(".")
@@ -46,21 +52,35 @@ func (a *app) initialise(ctx context.Context, backend *backendFlags, get bool, o
 		return exitFailed
 	}
 	if get && len(module.ModuleCalls) > 0 {
-		a.printf("%s modules...\n", map[bool]string{true: "Upgrading", false: "Initializing"}[opts.Upgrade])
+		if opts.Upgrade {
+			a.step("upgrading_modules_message", "Upgrading modules...")
+		} else {
+			a.step("initializing_modules_message", "Initializing modules...")
+		}
 		if !a.installModules(ctx, opts.Upgrade) {
 			return exitFailed
 		}
 	}
+	if !a.installProviders(ctx, opts) {
+		return exitFailed
+	}
+	a.step("output_init_success_message", "\nTowline has been successfully initialized!")
+	a.step("output_init_success_cli_message", "\nYou may now begin working with Towline. Try running \"towline plan\" to see\nany changes that are required for your infrastructure.")
+	return exitOK
+}
+
+// installProviders installs what the whole configuration needs.
+func (a *app) installProviders(ctx context.Context, opts install.Options) bool {
 	config, diags := configs.Load(".")
 	a.sources = config.Sources
 	if a.show(diags) {
-		return exitFailed
+		return false
 	}
 	installation, diags := install.Open(".", cliconfig.OSEnvironment())
 	if a.show(diags) {
-		return exitFailed
+		return false
 	}
-	a.printf("Initializing provider plugins...\n")
+	a.step("initializing_provider_plugin_message", "Initializing provider plugins...")
 	result, diags := installation.Install(ctx, config.ProviderRequirements(), opts)
 	for _, p := range result.Providers {
 		verb := "Installed"
@@ -74,19 +94,33 @@ func (a *app) initialise(ctx context.Context, backend *backendFlags, get bool, o
 		if p.From != "" && !p.Present {
 			from = " from " + p.From
 		}
-		a.printf("- %s %s v%s%s\n", verb, p.Addr.ForDisplay(), p.Version, from)
+		a.mention("- %s %s v%s%s", verb, p.Addr.ForDisplay(), p.Version, from)
 	}
 	if a.show(diags) {
-		return exitFailed
+		return false
 	}
 	if result.LockCreated || result.LockChanged {
-		a.printf("\nThe dependency lock file .terraform.lock.hcl was %s. Include it in your version control\nrepository, so that the same versions are chosen everywhere.\n",
-			map[bool]string{true: "created", false: "changed"}[result.LockCreated])
+		a.step("lock_info", fmt.Sprintf("\nThe dependency lock file .terraform.lock.hcl was %s. Include it in your version control\nrepository, so that the same versions are chosen everywhere.",
+			map[bool]string{true: "created", false: "changed"}[result.LockCreated]))
 	}
-	a.printf("\n%s\n", strings.TrimSpace(`
-Towline has been successfully initialized!
+	return true
+}
 
-You may now begin working with Towline. Try running "towline plan" to see
-any changes that are required for your infrastructure.`))
-	return exitOK
+// step tells of a step of init; code names it to programs.
+func (a *app) step(code, text string) {
+	if a.stream != nil {
+		a.stream.Initialising(code, strings.TrimSpace(text))
+		return
+	}
+	a.printf("%s\n", text)
+}
+
+// mention tells of something that was done in a step.
+func (a *app) mention(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if a.stream != nil {
+		a.stream.Log(text)
+		return
+	}
+	a.printf("%s\n", text)
 }

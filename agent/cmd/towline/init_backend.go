@@ -90,7 +90,7 @@ func (a *app) initBackend(ctx context.Context, module *configs.Module, f *backen
 	if !f.enabled {
 		return nil, true
 	}
-	a.printf("Initializing the backend...\n")
+	a.step("initializing_backend_message", "Initializing the backend...")
 	dir := workdir.At(".", os.Getenv)
 	var selected *backend.Settings
 	var diags tfdiags.Diagnostics
@@ -179,10 +179,10 @@ func (c backendChange) run(ctx context.Context) tfdiags.Diagnostics {
 		return tfdiags.FromError("Failed to record the backend", err)
 	}
 	if c.to == nil {
-		c.app.printf("\n%s\n", c.app.paint("\x1b[32m", fmt.Sprintf("Successfully unset the backend %q. States are kept in this directory from now on.", from.Type)))
+		c.app.step("backend_unset_message", "\n"+c.app.paint("\x1b[32m", fmt.Sprintf("Successfully unset the backend %q. States are kept in this directory from now on.", from.Type)))
 		return nil
 	}
-	c.app.printf("\n%s\n", c.app.paint("\x1b[32m", fmt.Sprintf("Successfully configured the backend %q! It is used until the backend\nconfiguration changes.", to.Type)))
+	c.app.step("backend_configured_message", "\n"+c.app.paint("\x1b[32m", fmt.Sprintf("Successfully configured the backend %q! It is used until the backend\nconfiguration changes.", to.Type)))
 	return nil
 }
 
