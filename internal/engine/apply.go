@@ -346,14 +346,19 @@ func (a *applier) recordOutputs(failed bool) {
 		if val == cty.NilVal || len(a.plan.LeftAlone) > 0 && !a.plan.HasOutput(name) {
 			continue
 		}
-		plain, _ := val.UnmarkDeep()
-		if plain.IsKnown() && plain.IsNull() {
-			delete(a.state.Outputs, name)
-			continue
-		}
-		// What is still unknown belongs to objects that this apply left out.
-		a.state.Outputs[name] = &states.Output{Value: cty.UnknownAsNull(plain), Sensitive: o.output.Sensitive}
+		recordOutput(a.state, o, val)
 	}
+}
+
+// recordOutput records the value of an output of the root module, if it has one.
+// What is still unknown belongs to objects that were left out.
+func recordOutput(state *states.State, o *object, val cty.Value) {
+	plain, _ := val.UnmarkDeep()
+	if plain.IsKnown() && plain.IsNull() {
+		delete(state.Outputs, o.name)
+		return
+	}
+	state.Outputs[o.name] = &states.Output{Value: cty.UnknownAsNull(plain), Sensitive: o.output.Sensitive}
 }
 
 // newDeposedKey returns a key for an object that is replaced: eight hexadecimal digits.

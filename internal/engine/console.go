@@ -78,6 +78,9 @@ func (c *Console) Eval(ctx context.Context, text string) (cty.Value, tfdiags.Dia
 type viewer struct {
 	walk  *walk
 	state *states.State
+	// typed tells that what is not recorded is an unknown object of its type, and not
+	// an unknown anything, unless none of several instances is recorded.
+	typed bool
 }
 
 // instance implements operation.
@@ -85,6 +88,10 @@ func (v *viewer) instance(inst *instance) dag.Step {
 	o := inst.object
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		inst.value = cty.DynamicVal
+		known := inst.addr.Key == addrs.NoKey || v.state.Resource(inst.addr.Module, inst.addr.Resource) != nil
+		if v.typed && known && o.schema != nil {
+			inst.value = cty.UnknownVal(o.schema.Block.ImpliedType())
+		}
 		obj := v.state.Object(inst.addr)
 		if obj == nil || o.schema == nil {
 			return dag.Done()

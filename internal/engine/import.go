@@ -46,7 +46,24 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 	if diags.HasErrors() {
 		return prior, diags
 	}
+	if moreDiags := e.recordOutputs(ctx, prog, state, opts.Variables); moreDiags.HasErrors() {
+		return prior, append(diags, moreDiags...)
+	}
 	return state, diags
+}
+
+// recordOutputs evaluates outputs of the root module with the objects that a state
+// records, and records them as well.
+func (e *Engine) recordOutputs(ctx context.Context, prog *program, state *states.State, variables map[string]cty.Value) tfdiags.Diagnostics {
+	w := e.newViewer(prog, state, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}))
+	w.op = &viewer{walk: w, state: state, typed: true}
+	diags := w.run(ctx)
+	for _, o := range prog.root.outputs {
+		if val := w.root.slots[o.local].value; val != cty.NilVal {
+			recordOutput(state, o, val)
+		}
+	}
+	return diags
 }
 
 // importable checks that an object can be recorded for an instance: that the

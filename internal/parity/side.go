@@ -307,7 +307,8 @@ func (s *side) observe(ctx context.Context, stdin string, args []string) (Observ
 		return seen, err
 	case err == nil:
 		seen["stdout"] = s.names.in(withoutDetails(doc))
-	case operates || args[0] == "import":
+	case args[0] == "import": // tells in each program's words that it was done
+	case operates:
 		seen["stdout"] = s.names.replace(withoutProse(out.stdout))
 	case out.code == 0:
 		seen["stdout"] = s.names.replace(ownName(out.stdout))
