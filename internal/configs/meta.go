@@ -14,11 +14,12 @@ type ProviderMeta struct {
 	// LocalName is the provider's name in the module.
 	LocalName string
 	Config    hcl.Body
-	Range     hcl.Range
+	// Range is the block's header, NameRange the provider's name in it.
+	Range, NameRange hcl.Range
 }
 
 func (m *Module) addProviderMeta(block *hcl.Block) tfdiags.Diagnostics {
-	meta := &ProviderMeta{LocalName: block.Labels[0], Config: block.Body, Range: block.DefRange}
+	meta := &ProviderMeta{LocalName: block.Labels[0], Config: block.Body, Range: block.DefRange, NameRange: block.LabelRanges[0]}
 	diags := checkProviderName(meta.LocalName, block.DefRange)
 	if other := m.ProviderMetas[meta.LocalName]; other != nil {
 		return append(diags, tfdiags.At(meta.Range, "Duplicate provider_meta block",

@@ -50,7 +50,7 @@ func (c *compiler) resolveMeta(m *moduleProgram) {
 
 func decodeMeta(meta *configs.ProviderMeta, provider addrs.Provider, schema *providers.Block) providerMeta {
 	if schema == nil {
-		return providerMeta{diags: tfdiags.At(meta.Range, fmt.Sprintf("Provider %s doesn't support provider_meta", provider),
+		return providerMeta{diags: tfdiags.At(meta.NameRange, fmt.Sprintf("Provider %s doesn't support provider_meta", provider),
 			fmt.Sprintf("The module tells the provider %s about itself in a provider_meta block, and this version of the provider does not listen. Remove the block.", provider.ForDisplay()))}
 	}
 	value, diags := decodeBody(meta.Config, schema, nil)
