@@ -315,6 +315,9 @@ func (p *planner) expanded(mi *moduleInst, o *object, set *instanceSet) {
 			p.mu.Unlock()
 		}
 	}
+	if o.resource.Lifecycle.PreventDestroy { // what needs the resource is not planned if one of them may not go
+		p.walk.sched.DependAll(mi.slots[o.local].gate, release)
+	}
 	p.walk.sched.Release(release...)
 }
 
