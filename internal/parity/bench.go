@@ -211,6 +211,7 @@ func (b *Bench) cross(ctx context.Context, s *side) ([]string, error) {
 	}
 	plans := map[string]Observation{}
 	for _, s := range []*side{s, &other} {
+		s.terse = true // texts are compared at the steps
 		seen, err := s.plan(ctx, s.flags)
 		if err != nil {
 			return nil, fmt.Errorf("plan in the directory of %s: %w", filepath.Base(s.program), err)
