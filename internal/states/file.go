@@ -150,6 +150,9 @@ func (s *State) addFileInstance(addr addrs.ResourceInstance, provider addrs.Prov
 		return invalid(fmt.Sprintf("An instance of %s has a key that is neither a number nor text.", addr))
 	}
 	obj, err := in.object()
+	if err == nil {
+		err = in.checkKind()
+	}
 	if err != nil {
 		return invalid(fmt.Sprintf("An object of %s is invalid: %s.", addr, err))
 	}
@@ -162,6 +165,21 @@ func (s *State) addFileInstance(addr addrs.ResourceInstance, provider addrs.Prov
 		return invalid(fmt.Sprintf("There are two current objects for %s.", addr))
 	}
 	s.SetObject(addr, provider, obj)
+	return nil
+}
+
+// deposedKeyLength is that of the keys under which deposed objects are recorded.
+const deposedKeyLength = 8
+
+// checkKind refuses what would be taken for another object than was recorded: a
+// tainted or deposed object of an unknown writing must not count as a healthy one.
+func (in *fileInstanceV4) checkKind() error {
+	if in.Status != "" && in.Status != "tainted" {
+		return fmt.Errorf("its status %q is not known", in.Status)
+	}
+	if in.Deposed != "" && len(in.Deposed) != deposedKeyLength {
+		return fmt.Errorf("its deposed key %q does not have %d characters", in.Deposed, deposedKeyLength)
+	}
 	return nil
 }
 

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// presentAttributes leaves out of a recorded value the attributes that its type does
+// not have: a schema may lose attributes without getting a new version, and decoders
+// refuse what they do not know. JSON of another form comes back as it is, for the
+// decoder to say what is wrong with it.
+func presentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
+	switch {
+	case ty.IsObjectType():
+		return presentMembers(raw, func(name string) (cty.Type, bool) {
+			if !ty.HasAttribute(name) {
+				return cty.NilType, false
+			}
+			return ty.AttributeType(name), true
+		})
+	case ty.IsMapType() && holdsAttributes(ty.ElementType()):
+		return presentMembers(raw, func(string) (cty.Type, bool) { return ty.ElementType(), true })
+	case (ty.IsListType() || ty.IsSetType()) && holdsAttributes(ty.ElementType()):
+		return presentElements(raw, ty.ElementType())
+	default:
+		return raw
+	}
+}
+
+// holdsAttributes reports whether values of the type, or of what they hold, are objects.
+func holdsAttributes(ty cty.Type) bool {
+	return ty.IsObjectType() || ty.IsCollectionType() && holdsAttributes(ty.ElementType())
+}
+
+func presentMembers(raw json.RawMessage, typeOf func(name string) (cty.Type, bool)) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return raw
+	}
+	changed := false
+	for name, member := range members {
+		ty, known := typeOf(name)
+		if !known {
+			delete(members, name)
+			changed = true
+			continue
+		}
+		members[name] = presentAttributes(member, ty)
+		changed = changed || len(members[name]) != len(member)
+	}
+	return encodedIf(changed, members, raw)
+}
+
+func presentElements(raw json.RawMessage, ty cty.Type) json.RawMessage {
+	var elements []json.RawMessage
+	if json.Unmarshal(raw, &elements) != nil {
+		return raw
+	}
+	changed := false
+	for i, element := range elements {
+		elements[i] = presentAttributes(element, ty)
+		changed = changed || len(elements[i]) != len(element)
+	}
+	return encodedIf(changed, elements, raw)
+}
+
+// encodedIf encodes what changed, and otherwise returns the text as it was recorded.
+func encodedIf(changed bool, val any, raw json.RawMessage) json.RawMessage {
+	if !changed {
+		return raw
+	}
+	encoded, err := json.Marshal(val)
+	if err != nil {
+		return raw
+	}
+	return encoded
+}

@@ -1,0 +1,30 @@
+package states_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/towline/terraform-provider-towline/internal/states"
+)
+
+// What would be taken for another object than was recorded is refused.
+func TestObjectsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	const file = `{"version":4,"serial":1,"lineage":"l","resources":[{"mode":"managed","type":"a_b","name":"c","provider":"provider[\"registry.terraform.io/x/y\"]","instances":[%s]}]}`
+	for name, test := range map[string]struct{ instances, want string }{
+		"as terraform writes":   {`{"status":"tainted","attributes":{}},{"deposed":"0a1b2c3d","attributes":{}}`, ""},
+		"unknown status":        {`{"status":"broken","attributes":{}}`, `status "broken"`},
+		"deposed without a key": {`{"deposed":"old","attributes":{}}`, `deposed key "old"`},
+		"a second current one":  {`{"attributes":{}},{"attributes":{}}`, "two current objects"},
+		"a key of another type": {`{"index_key":true,"attributes":{}}`, "neither a number nor text"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := states.Read(strings.NewReader(fmt.Sprintf(file, test.instances)))
+			if got := fmt.Sprint(diags.Err()); diags.HasErrors() != (test.want != "") || !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+		})
+	}
+}
