@@ -9,12 +9,13 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 func (a *app) initCommand() *command {
 	flags := flag.NewFlagSet("init", flag.ContinueOnError)
 	upgrade := flags.Bool("upgrade", false, "choose the newest allowed provider versions, whatever is locked")
-	lockMode := flags.String("lockfile", "", "`readonly` makes any change of the dependency lock file an error")
+	lockMode := flags.String("lockfile", "", "`readonly` keeps the dependency lock file as it is and refuses other providers than it has")
 	get := flags.Bool("get", true, "install modules")
 	noColor := flags.Bool("no-color", false, "no colours in the output")
 	asJSON := flags.Bool("json", false, "print messages for programs, one JSON object a line; nothing is asked")
@@ -24,6 +25,11 @@ func (a *app) initCommand() *command {
 		synopsis: "Set up the backend and install what the configuration needs", usage: "[options]", flags: flags,
 		run: func(ctx context.Context, args []string) int {
 			if a.refuseArguments("init", args) {
+				return exitFailed
+			}
+			if *upgrade && *lockMode == "readonly" {
+				a.show(tfdiags.New(tfdiags.Error, "The -upgrade flag conflicts with -lockfile=readonly.",
+					"Newer versions would have to be written to the dependency lock file. Leave out one of both."))
 				return exitFailed
 			}
 			a.color = a.color && !*noColor
@@ -47,8 +53,8 @@ func (a *app) initialise(ctx context.Context, backend *backendFlags, get bool, o
 	if a.show(diags) {
 		return exitFailed
 	}
-	if diags, ok := a.initBackend(ctx, module, backend); !ok {
-		a.show(diags)
+	diags, ok := a.initBackend(ctx, module, backend)
+	if a.show(diags); !ok {
 		return exitFailed
 	}
 	if get && len(module.ModuleCalls) > 0 {
@@ -96,13 +102,15 @@ func (a *app) installProviders(ctx context.Context, opts install.Options) bool {
 		}
 		a.mention("- %s %s v%s%s", verb, p.Addr.ForDisplay(), p.Version, from)
 	}
-	if a.show(diags) {
+	if diags.HasErrors() {
+		a.show(diags)
 		return false
 	}
 	if result.LockCreated || result.LockChanged {
 		a.step("lock_info", fmt.Sprintf("\nThe dependency lock file .terraform.lock.hcl was %s. Include it in your version control\nrepository, so that the same versions are chosen everywhere.",
 			map[bool]string{true: "created", false: "changed"}[result.LockCreated]))
 	}
+	a.show(diags)
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/lockfile"
@@ -18,7 +19,8 @@ import (
 type Options struct {
 	// Upgrade chooses the newest versions anew, whatever is locked.
 	Upgrade bool
-	// ReadonlyLock makes any needed change of the lock file an error.
+	// ReadonlyLock leaves the lock file as it is: providers that it lacks, or that are not
+	// needed, are errors, other differences warnings.
 	ReadonlyLock bool
 }
 
@@ -30,6 +32,8 @@ type Installed struct {
 	// was installed before. From names the place that it came from.
 	Reused, Present bool
 	From            string
+	// LocalOnly says that nothing but the hash of the package that was installed is known.
+	LocalOnly bool
 }
 
 // Result is the outcome of an installation.
@@ -88,29 +92,42 @@ func (i *Installation) updateLockFile(old, locks lockfile.Locks, opts Options, r
 			locks[addr] = lock
 		}
 	}
-	if string(old.Bytes()) == string(locks.Bytes()) {
+	if old.Selects(locks) {
 		return nil
 	}
-	if opts.ReadonlyLock && onlyFewer(old, locks) {
-		return nil // entries that nothing needs are no change of what is installed
-	}
 	if opts.ReadonlyLock {
+		return readonlyLock(old, locks)
+	}
+	result.LockCreated, result.LockChanged = len(old) == 0, len(old) > 0
+	diags := tfdiags.FromError("Failed to update dependency lock file", locks.Write(i.LockFile()))
+	return append(diags, incomplete(result.Providers)...)
+}
+
+// readonlyLock tells what the lock file would have to be changed for: other providers are
+// refused, others of their versions or checksums are just not kept.
+func readonlyLock(old, locks lockfile.Locks) tfdiags.Diagnostics {
+	if !slices.Equal(sortedAddrs(old), sortedAddrs(locks)) {
 		return tfdiags.New(tfdiags.Error, "Provider dependency changes detected",
 			"The dependency lock file does not fit the configuration and would have to change, which -lockfile=readonly forbids. Run \"towline init\" without it and keep the new lock file.")
 	}
-	result.LockCreated, result.LockChanged = len(old) == 0, len(old) > 0
-	return tfdiags.FromError("Failed to update dependency lock file", locks.Write(i.LockFile()))
+	return tfdiags.New(tfdiags.Warning, "Provider lock file not updated",
+		"What is installed differs from what the dependency lock file says, and -lockfile=readonly keeps it as it is. Run \"towline init\" without it to record the difference.")
 }
 
-// onlyFewer tells whether every entry of the new locks stands in the old ones as it is.
-func onlyFewer(old, locks lockfile.Locks) bool {
-	kept := lockfile.Locks{}
-	for addr := range locks {
-		if lock, ok := old[addr]; ok {
-			kept[addr] = lock
+// incomplete warns of providers that only the checksum of this platform's package is locked of.
+func incomplete(providers []Installed) tfdiags.Diagnostics {
+	var lines []string
+	for _, p := range providers {
+		if p.LocalOnly {
+			lines = append(lines, "\n  - "+p.Addr.ForDisplay())
 		}
 	}
-	return string(kept.Bytes()) == string(locks.Bytes())
+	if len(lines) == 0 {
+		return nil
+	}
+	return tfdiags.New(tfdiags.Warning, "Incomplete lock file information for providers",
+		"The places that these providers came from have no signed checksums of them:"+strings.Join(lines, "")+
+			fmt.Sprintf("\n\nThe dependency lock file has only those of the packages for %s, so that machines of other platforms cannot install them. Add theirs with \"towline providers lock -platform=OS_ARCH\".", platform))
 }
 
 // installOne installs one provider and returns its new lock.
@@ -124,7 +141,7 @@ func (i *Installation) installOne(ctx context.Context, addr addrs.Provider, cons
 	out := Installed{Addr: addr, Reused: reuse}
 	if reuse && i.present(addr, locked) {
 		out.Version, out.Present = locked.Version, true
-		return out, lockfile.Lock{Version: locked.Version, Constraints: constraints, Hashes: locked.Hashes}, nil
+		return out, locked, nil
 	}
 	wanted := constraints
 	if reuse {
@@ -142,6 +159,7 @@ func (i *Installation) installOne(ctx context.Context, addr addrs.Provider, cons
 	if err != nil {
 		return Installed{}, lockfile.Lock{}, installFailed(addr, chosen.version, err)
 	}
+	out.LocalOnly = len(hashes) == 1 && (len(locked.Hashes) == 0 || slices.Equal(locked.Hashes, hashes))
 	// Hashes that were locked for the same version stay: they may be those of other platforms.
 	hashes = append(slices.Clone(locked.Hashes), hashes...)
 	return out, lockfile.Lock{Version: chosen.version, Constraints: constraints, Hashes: hashes}, nil

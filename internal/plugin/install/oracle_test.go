@@ -109,6 +109,9 @@ func TestSameLockFileAfterALockFromElsewhere(t *testing.T) {
 	text := strings.ReplaceAll(ours.lock(t), "hashes = [", "hashes = [\n \"zh:aaaa\",\n \"h1:zzzz\",")
 	write(t, filepath.Join(ours.dir, lockfile.Name), text)
 	theirs := terraformInit(t, ours, ">= 1.0", ">= 1.0")
+	if err := os.RemoveAll(filepath.Join(ours.dir, ".terraform")); err != nil { // theirs has none either
+		t.Fatal(err)
+	}
 	_, diags = ours.open(t).Install(t.Context(), requirements(t, ">= 1.0", ">= 1.0"), install.Options{})
 	mustPass(t, diags)
 	if got, want := ours.lock(t), theirs.lock(t); got != want || !strings.Contains(got, "zh:aaaa") {

@@ -212,6 +212,15 @@ func (l Locks) Bytes() []byte {
 	return b.Bytes()
 }
 
+// Selects tells whether the locks, as they were read, select the same packages as
+// wanted ones and list their hashes as they are written. Constraints only say why, and
+// do not matter.
+func (l Locks) Selects(wanted Locks) bool {
+	return maps.EqualFunc(l, wanted, func(a, b Lock) bool {
+		return a.Version == b.Version && slices.Equal(a.Hashes, normalized(b.Hashes))
+	})
+}
+
 // normalized returns hashes sorted and once each.
 func normalized(hashes []string) []string {
 	out := slices.Clone(hashes)
