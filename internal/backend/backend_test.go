@@ -138,6 +138,28 @@ func TestFileExcludesOtherProcesses(t *testing.T) {
 	}
 }
 
+// TestFileWrittenWithoutItsLock: it stays the same file, or whoever holds its lock
+// would exclude nobody any more.
+func TestFileWrittenWithoutItsLock(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "terraform.tfstate")
+	var before os.FileInfo
+	for _, content := range []string{"a long content", "short"} {
+		if err := File(path).Write(t.Context(), []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != content {
+			t.Errorf("the file holds %q, %v, want %q", got, err, content)
+		}
+		now, err := os.Stat(path)
+		if err != nil || before != nil && !os.SameFile(before, now) {
+			t.Errorf("another file stands at the path after a write without the lock: %v", err)
+		}
+		before = now
+	}
+}
+
 // TestFileRecoversHalfAWrite: a process that ends in the middle of writing over a
 // state leaves the new one beside it, which is what counts from then on.
 func TestFileRecoversHalfAWrite(t *testing.T) {

@@ -96,7 +96,7 @@ func (f *FileStore) recover() error {
 	if err != nil {
 		return fmt.Errorf("recover state file: %w", err)
 	}
-	return f.overwrite(data)
+	return f.overwrite(f.held, data)
 }
 
 // Unlock implements Store.
@@ -156,18 +156,40 @@ func (f *FileStore) Read(context.Context) ([]byte, error) {
 func (f *FileStore) Write(_ context.Context, data []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.held == nil {
-		return WriteFile(f.path, data)
+	file, err := f.opened()
+	if errors.Is(err, fs.ErrNotExist) {
+		return WriteFile(f.path, data) // there is nothing that anybody could have locked
 	}
-	if err := WriteFile(f.pendingPath(), data); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("open state file: %w", err)
 	}
-	return f.overwrite(data)
+	if err = WriteFile(f.pendingPath(), data); err == nil {
+		err = f.overwrite(file, data)
+	}
+	if !f.lockedHere() {
+		err = errors.Join(err, file.Close())
+	}
+	return err
 }
 
-func (f *FileStore) overwrite(data []byte) error {
-	_, err := f.held.WriteAt(data, 0)
-	if err = errors.Join(err, f.held.Truncate(int64(len(data))), f.held.Sync()); err != nil {
+// opened is the state file, through the descriptor that holds its lock if this process does.
+func (f *FileStore) opened() (*os.File, error) {
+	if held, ok := heldFiles.Load(f.key()); ok {
+		file, _ := held.(*os.File)
+		return file, nil
+	}
+	return os.OpenFile(f.path, os.O_RDWR, 0o600)
+}
+
+// lockedHere tells whether this process holds the lock, in whatever store.
+func (f *FileStore) lockedHere() bool {
+	_, ok := heldFiles.Load(f.key())
+	return ok
+}
+
+func (f *FileStore) overwrite(file *os.File, data []byte) error {
+	_, err := file.WriteAt(data, 0)
+	if err = errors.Join(err, file.Truncate(int64(len(data))), file.Sync()); err != nil {
 		return fmt.Errorf("write state file: %w", err)
 	}
 	if err := os.Remove(f.pendingPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -26,6 +26,8 @@ type VariableSources struct {
 	Environ []string
 	// Given are the -var and -var-file options in the order of the command line.
 	Given []VariableOption
+	// Read, if not nil, takes the bytes of every file that was read, for diagnostics.
+	Read map[string][]byte
 }
 
 // VariableOption is one -var ("name=value") or -var-file option.
@@ -37,7 +39,7 @@ type VariableOption struct {
 // CollectVariables gathers the values of a root module's variables. Variables
 // without a value anywhere are left out.
 func CollectVariables(m *Module, from VariableSources) (map[string]cty.Value, tfdiags.Diagnostics) {
-	c := &collector{module: m, values: map[string]cty.Value{}, parser: hclparse.NewParser()}
+	c := &collector{module: m, values: map[string]cty.Value{}, parser: hclparse.NewParser(), read: from.Read}
 	for _, entry := range from.Environ {
 		if name, value, ok := strings.Cut(strings.TrimPrefix(entry, "TF_VAR_"), "="); ok && strings.HasPrefix(entry, "TF_VAR_") && m.Variables[name] != nil {
 			c.setText(name, value)
@@ -88,6 +90,7 @@ type collector struct {
 	module *Module
 	values map[string]cty.Value
 	parser *hclparse.Parser
+	read   map[string][]byte
 	diags  tfdiags.Diagnostics
 }
 
@@ -97,6 +100,9 @@ func (c *collector) file(path string) {
 	if err != nil {
 		c.fail("Failed to read variables file", fmt.Sprintf("Given variables file %s cannot be read: %s.", path, err))
 		return
+	}
+	if c.read != nil {
+		c.read[path] = data
 	}
 	check, parse := bounds.HCL, c.parser.ParseHCL
 	if strings.HasSuffix(path, ".json") {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -126,6 +127,23 @@ func Open(path string) (*Journal, []Entry, error) {
 	}
 	go j.write()
 	return j, entries, nil
+}
+
+// Read returns what the journal at path holds and changes nothing, so that it can be
+// asked while another process writes it. No file is an empty journal.
+func Read(path string) (entries []Entry, err error) {
+	file, err := os.Open(path) //nolint:gosec // the journal's place is chosen by whoever asks
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if entries, _, err = read(file); err != nil {
+		return nil, fmt.Errorf("read journal %s: %w", path, err)
+	}
+	return entries, nil
 }
 
 // read decodes entries and returns the length of the good part. Only a last line

@@ -30,6 +30,9 @@ type Options struct {
 	// NoLock excludes nobody. LockTimeout is how long a taken lock is waited for.
 	NoLock      bool
 	LockTimeout time.Duration
+	// LookOnly is for verbs that write no state. Together with NoLock it leaves the
+	// journal to whoever may be writing it: nothing is saved, and Journal is nil.
+	LookOnly bool
 	// Journal is the file for changes under way.
 	Journal string
 	// Backup is where the previous state file is kept; "" keeps none.
@@ -127,6 +130,9 @@ func (s *State) load(ctx context.Context) tfdiags.Diagnostics {
 	if s.State, diags = states.Read(bytes.NewReader(data)); diags.HasErrors() {
 		return diags
 	}
+	if s.opts.NoLock && s.opts.LookOnly {
+		return append(diags, s.look()...)
+	}
 	if err := os.MkdirAll(filepath.Dir(s.opts.Journal), 0o755); err != nil {
 		return append(diags, tfdiags.FromError("Failed to open journal", err)...)
 	}
@@ -144,6 +150,16 @@ func (s *State) load(ctx context.Context) tfdiags.Diagnostics {
 	// The serial rises with what the journal adds, so that a plan from before it
 	// is refused instead of being made true twice.
 	return append(diags, tfdiags.FromError("Failed to save state", s.Keep(s.Open))...)
+}
+
+// look takes the journal's results into the state without touching any file. Calls
+// that did not end may well be under way, so they are no open questions.
+func (s *State) look() tfdiags.Diagnostics {
+	entries, err := journal.Read(s.opts.Journal)
+	if err == nil {
+		_, err = journal.Replay(s.State, entries)
+	}
+	return tfdiags.FromError("Failed to read journal", err)
 }
 
 // Save writes a state if it differs from the file, with a higher serial, and

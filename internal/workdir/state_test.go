@@ -109,3 +109,35 @@ func TestDamagedStateIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestLookingTouchesNothing: a verb that only looks, without the lock, sees what the
+// journal holds and leaves it to the process that may be writing it.
+func TestLookingTouchesNothing(t *testing.T) {
+	t.Parallel()
+	path, serial := crashed(t)
+	content := func() string {
+		state, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadFile(path + ".journal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(state) + string(entries)
+	}
+	before := content()
+	s, diags := Open(context.Background(), backend.File(path), Options{Operation: "test", NoLock: true, LookOnly: true, Journal: path + ".journal", Backup: path + ".backup"})
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	if s.State.Count() != 2 || s.State.Serial != serial || len(s.Open) != 0 {
+		t.Errorf("got %d objects, serial %d and %d open calls", s.State.Count(), s.State.Serial, len(s.Open))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if content() != before {
+		t.Error("looking changed the state or its journal")
+	}
+}

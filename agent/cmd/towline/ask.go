@@ -44,7 +44,7 @@ func (s *session) askVariables() bool {
 		s.in.given = append(s.in.given, configs.VariableOption{Assignment: v.Name + "=" + text})
 		asked = true
 	}
-	return !asked || !s.app.show(s.collect(s.in.given))
+	return !asked || !s.app.show(s.collect(s.in.given, s.app.sources))
 }
 
 // ask puts a yes-or-no question to the person at the terminal.

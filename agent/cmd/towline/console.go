@@ -32,6 +32,7 @@ func (a *app) consoleCommand() *command {
 			if a.refuseArguments("console", args) {
 				return exitFailed
 			}
+			in.state.looks = true
 			s, ok := a.openUnsettled(ctx, &in, "OperationTypeConsole")
 			if !ok {
 				return exitFailed

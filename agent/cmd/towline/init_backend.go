@@ -104,13 +104,13 @@ func (a *app) initBackend(ctx context.Context, module *configs.Module, f *backen
 		return diags, false
 	}
 	if unchanged(selected, wanted) {
-		return nil, true
+		return diags, true
 	}
 	change := backendChange{app: a, dir: dir, flags: f, from: selected, to: wanted}
-	if diags := change.run(ctx); diags.HasErrors() {
-		return diags, false
+	if moreDiags := change.run(ctx); moreDiags.HasErrors() {
+		return append(diags, moreDiags...), false
 	}
-	return nil, true
+	return diags, true
 }
 
 // wanted are the settings that the configuration and the command line ask for, nil without a backend.

@@ -28,7 +28,9 @@ type place struct {
 type stateFlags struct {
 	path, out, backup string
 	lock              bool
-	lockTimeout       time.Duration
+	// looks tells that the verb writes no state.
+	looks       bool
+	lockTimeout time.Duration
 }
 
 // registerRead adds the flag of verbs that only read the state.
@@ -87,7 +89,7 @@ func findPlace(ctx context.Context, block *configs.Backend, file string) (*place
 // open locks and reads the state.
 func (p *place) open(ctx context.Context, f *stateFlags, operation string) (*workdir.State, tfdiags.Diagnostics) {
 	opts := workdir.Options{
-		Operation: operation, NoLock: !f.lock, LockTimeout: f.lockTimeout,
+		Operation: operation, NoLock: !f.lock, LockTimeout: f.lockTimeout, LookOnly: f.looks,
 		Journal: p.dir.Journal(p.store, p.workspace), Backup: workdir.Backup(p.store),
 	}
 	switch f.backup {

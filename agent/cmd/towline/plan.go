@@ -38,7 +38,7 @@ func (a *app) planCommand() *command {
 			if !ok || a.show(in.check(mode)) {
 				return exitFailed
 			}
-			in.plans = true
+			in.plans, in.state.looks = true, true
 			s, ok := a.openSession(ctx, &in, "OperationTypePlan")
 			if !ok {
 				return exitFailed
@@ -112,7 +112,7 @@ func (a *app) openUnsettled(ctx context.Context, in *inputFlags, operation strin
 	}
 	s := &session{workspace: w, app: a, in: in, held: diags}
 	p, diags := findPlace(ctx, w.config.Module.Backend, in.state.path)
-	s.held = slices.Concat(s.held, diags, w.collect(in.given))
+	s.held = slices.Concat(s.held, diags, w.collect(in.given, a.sources))
 	if s.held.HasErrors() {
 		s.close()
 		return nil, false

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"maps"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -47,6 +48,7 @@ func (s *session) refresh(ctx context.Context) int {
 		return exitFailed
 	}
 	opts.Mode = plans.RefreshOnlyMode
+	recorded := maps.Clone(s.state.State.Outputs)
 	plan, diags := s.engine.Plan(ctx, s.config, s.state.State, opts)
 	if s.tell(diags) {
 		return exitFailed
@@ -55,7 +57,7 @@ func (s *session) refresh(ctx context.Context) int {
 	if plan.Applyable() {
 		s.engine.SetHook(engine.NoHook{})
 		state, diags = s.engine.Apply(ctx, s.config, guard.Unrestricted(plan), engine.ApplyOptions{Recorder: s.state.Journal, Variables: s.variables})
-		dropUnknownOutputs(state, plan)
+		keepUnknownOutputs(state, plan, recorded)
 	} else {
 		diags = nil
 	}
@@ -71,12 +73,16 @@ func (s *session) refresh(ctx context.Context) int {
 	return s.app.finalOutputs(state)
 }
 
-// dropUnknownOutputs removes outputs of which the real objects do not tell the value.
-// Terraform's refresh does so, and its apply -refresh-only records them as null.
-func dropUnknownOutputs(state *states.State, plan *plans.Plan) {
+// keepUnknownOutputs leaves outputs as they are recorded whose values the real objects
+// do not tell wholly. Terraform's refresh does so, and its apply -refresh-only records nulls.
+func keepUnknownOutputs(state *states.State, plan *plans.Plan, recorded map[string]*states.Output) {
 	for _, o := range plan.Outputs {
-		if state != nil && o.After != cty.NilVal && !o.After.IsKnown() {
-			delete(state.Outputs, o.Name)
+		if state == nil || o.After == cty.NilVal || o.After.IsWhollyKnown() {
+			continue
+		}
+		delete(state.Outputs, o.Name)
+		if before, ok := recorded[o.Name]; ok {
+			state.Outputs[o.Name] = before
 		}
 	}
 }

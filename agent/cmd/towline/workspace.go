@@ -59,7 +59,7 @@ func (a *app) openChecked(hook engine.Hook, parallelism int, check func(*install
 		return nil, tfdiags.FromError("Failed to find the selected workspace", err)
 	}
 	config, diags := configs.Load(".")
-	a.sources = config.Sources
+	a.sources = maps.Clone(config.Sources) // more may come that is no configuration
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -85,9 +85,9 @@ func (a *app) openChecked(hook engine.Hook, parallelism int, check func(*install
 	return w, diags
 }
 
-// collect gathers the values of the root module's variables.
-func (w *workspace) collect(given []configs.VariableOption) tfdiags.Diagnostics {
-	values, diags := configs.CollectVariables(w.config.Module, configs.VariableSources{Dir: ".", Environ: os.Environ(), Given: given})
+// collect gathers the values of the root module's variables, and the files they stand in.
+func (w *workspace) collect(given []configs.VariableOption, read map[string][]byte) tfdiags.Diagnostics {
+	values, diags := configs.CollectVariables(w.config.Module, configs.VariableSources{Dir: ".", Environ: os.Environ(), Given: given, Read: read})
 	w.variables = values
 	if diags.HasErrors() { // nothing else will look at them
 		diags = append(diags, engine.CheckVariables(w.config, values)...)

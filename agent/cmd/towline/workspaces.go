@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/backend"
 	"github.com/towline/terraform-provider-towline/internal/states"
@@ -32,7 +33,8 @@ func (a *app) workspaceVerb(name, synopsis, usage string, wanted int, flags *fla
 				err = run(ctx, p, known, append(args, "")[0])
 			}
 			if err != nil {
-				a.fail("Failed to "+name+" workspace", err)
+				verb := strings.Replace(name, "new", "create", 1)
+				a.fail("Failed to "+verb+" workspace", err)
 				return exitFailed
 			}
 			return exitOK
@@ -84,7 +86,7 @@ func (a *app) workspaceNewCommand() *command {
 	flags := flag.NewFlagSet("workspace new", flag.ContinueOnError)
 	var f stateFlags
 	f.register(flags)
-	return a.workspaceVerb("create", "Create a workspace and select it", "[options] NAME", 1, flags, func(ctx context.Context, p *place, known []string, name string) error {
+	return a.workspaceVerb("new", "Create a workspace and select it", "[options] NAME", 1, flags, func(ctx context.Context, p *place, known []string, name string) error {
 		if slices.Contains(known, name) {
 			return fmt.Errorf("workspace %q already exists", name)
 		}
