@@ -33,17 +33,20 @@ func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tf
 	return withoutRepeats(w.run(ctx))
 }
 
-// withoutRepeats leaves of the same problem of several instances only the first:
-// what is wrong with a configuration is wrong once.
+// withoutRepeats leaves of the same problem of several instances only that of the first:
+// what is wrong with a configuration is wrong once. One instance may have it twice.
 func withoutRepeats(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
-	seen := map[string]bool{}
+	first := map[string]string{} // addresses by problem
 	return slices.DeleteFunc(diags, func(d tfdiags.Diagnostic) bool {
 		if d.Subject == nil {
 			return false
 		}
 		key := fmt.Sprint(d.Severity, d.Subject, d.Summary, d.Detail)
-		defer func() { seen[key] = true }()
-		return seen[key]
+		addr, seen := first[key]
+		if !seen {
+			first[key] = d.Address
+		}
+		return seen && (d.Address == "" || d.Address != addr)
 	})
 }
 
