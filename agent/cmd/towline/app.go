@@ -158,7 +158,7 @@ func run(ctx context.Context, args []string) int {
 	args = a.takeStyle(args)
 	dispatcher := cli.CLI{
 		Name: "towline", Version: "Towline v" + agent.Version, Args: args, Commands: map[string]cli.CommandFactory{},
-		HelpWriter: a.stdout, ErrorWriter: a.stderr, HelpFunc: cli.BasicHelpFunc("towline"),
+		HelpWriter: a.stdout, ErrorWriter: a.stderr, HelpFunc: helpText,
 	}
 	for name, build := range a.commands() {
 		dispatcher.Commands[name] = func() (cli.Command, error) { return &adapter{ctx, a, name, build()}, nil }
@@ -169,6 +169,18 @@ func run(ctx context.Context, args []string) int {
 		return exitFailed
 	}
 	return code
+}
+
+// helpText lists the subcommands, and the options that stand before or in any of them.
+func helpText(commands map[string]cli.CommandFactory) string {
+	return strings.TrimRight(cli.BasicHelpFunc("towline")(commands), "\n") + `
+
+Options of every command:
+    -chdir=DIR         Work in another directory; stands before the command
+    -no-color          No colours in the output
+    -compact-warnings  Only the summaries of warnings
+    -help              What a command does and which options it has
+`
 }
 
 // takeStyle carries out -no-color and -compact-warnings, which every subcommand
