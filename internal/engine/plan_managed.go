@@ -190,6 +190,9 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 	if diags.HasErrors() {
 		return diags
 	}
+	if forced == plans.ReplaceByTriggers && answer.action == plans.Create {
+		answer.reason = forced // as terraform has it, though nothing is replaced
+	}
 	made := p.settle(inst, run, read, ev, answer)
 	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Ignored) == 0 {
 		memo := &planMemo{client: run.base, prior: obj, config: ev.config, response: answer, written: ev.written, sensitive: ev.sensitive, generation: p.generation}

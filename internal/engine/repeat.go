@@ -45,14 +45,33 @@ func (r ref) instanceKey(repeat repetition) addrs.InstanceKey {
 // repetitions evaluates count or for_each. The returned function gives the
 // repetition of the i-th key.
 func (mi *moduleInst) repetitions(count, forEach hcl.Expression, refs []ref) ([]addrs.InstanceKey, repeatMode, func(int) repetition, tfdiags.Diagnostics) {
+	var keys []addrs.InstanceKey
+	var mode repeatMode
+	var at func(int) repetition
+	var diags tfdiags.Diagnostics
 	switch {
 	case count != nil:
-		return mi.countKeys(count, refs)
+		keys, mode, at, diags = mi.countKeys(count, refs)
 	case forEach != nil:
-		return mi.eachKeys(forEach, refs)
+		keys, mode, at, diags = mi.eachKeys(forEach, refs)
 	default:
 		return []addrs.InstanceKey{addrs.NoKey}, repeatNone, func(int) repetition { return repetition{} }, nil
 	}
+	if len(keys) == 0 && !diags.HasErrors() {
+		mi.walk.unseen.Store(true)
+		if mi.walk.validating() { // a block is valid or not however often it is there
+			return []addrs.InstanceKey{mode.anyKey()}, mode, func(int) repetition { return repetition{mode: mode, unknown: true} }, diags
+		}
+	}
+	return keys, mode, at, diags
+}
+
+// anyKey is the key of the instance that stands for all, when validating.
+func (m repeatMode) anyKey() addrs.InstanceKey {
+	if m == repeatCount {
+		return addrs.IntKey(0)
+	}
+	return addrs.StringKey("")
 }
 
 // maxInstances bounds one resource's or module call's instances; a count beyond it is a mistake.
@@ -74,7 +93,7 @@ func (mi *moduleInst) countKeys(expr hcl.Expression, refs []ref) ([]addrs.Instan
 		return bad("The given count is null. A whole number is required; use 0 for no instances.")
 	}
 	if mi.walk.validating() && !val.IsKnown() {
-		return []addrs.InstanceKey{addrs.IntKey(0)}, repeatCount, func(int) repetition { return repetition{mode: repeatCount, unknown: true} }, nil
+		return []addrs.InstanceKey{repeatCount.anyKey()}, repeatCount, func(int) repetition { return repetition{mode: repeatCount, unknown: true} }, nil
 	}
 	if !val.IsKnown() {
 		return bad("The count depends on values that are known only after apply, so it cannot be said now how many instances there will be. Use values from the configuration, or apply what it depends on first with -target.")
@@ -120,7 +139,7 @@ func (mi *moduleInst) eachKeys(expr hcl.Expression, refs []ref) ([]addrs.Instanc
 	}
 	unknown := !val.IsKnown() || (ty.IsSetType() && !val.IsWhollyKnown())
 	if unknown && mi.walk.validating() {
-		return []addrs.InstanceKey{addrs.StringKey("")}, repeatEach, func(int) repetition { return repetition{mode: repeatEach, unknown: true} }, nil
+		return []addrs.InstanceKey{repeatEach.anyKey()}, repeatEach, func(int) repetition { return repetition{mode: repeatEach, unknown: true} }, nil
 	}
 	if unknown {
 		return bad("The keys of the given for_each value are known only after apply, so it cannot be said now which instances there will be. Use a map whose keys are in the configuration, or apply what it depends on first with -target.")

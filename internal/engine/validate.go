@@ -50,11 +50,12 @@ func withoutRepeats(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
 	})
 }
 
-// invalid finds, after a plan has met errors, those that the configuration has
-// whatever there is. Terraform looks for them first, and then plans nothing;
-// planning tells about them as well, so that only plans that fail look twice.
+// invalid finds, after planning, errors that the configuration has whatever there
+// is. Terraform looks for them first, and then plans nothing; planning tells about
+// them as well, so that only plans that fail, or that have passed over blocks
+// without instances, look twice.
 func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiags.Diagnostics {
-	if !diags.HasErrors() || ctx.Err() != nil || p.walk.prog.opens {
+	if !diags.HasErrors() && !p.walk.unseen.Load() || ctx.Err() != nil || p.walk.prog.opens {
 		return nil
 	}
 	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))

@@ -61,6 +61,8 @@ type walk struct {
 	include map[*object]bool
 	// tolerant makes failing conditions no obstacle, as when destroying.
 	tolerant bool
+	// unseen tells that blocks without instances were passed over.
+	unseen atomic.Bool
 
 	providers map[*object]*providerRun
 	// priorities are the longest remaining paths by object id, see setPriorities.
