@@ -205,6 +205,7 @@ func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 		return diags
 	}
 	var unfit, absent []string
+	remedy := "towline init"
 	for _, addr := range i.installed(reqs) {
 		constraints, moreDiags := parseConstraints(addr, reqs[addr])
 		diags = append(diags, moreDiags...)
@@ -214,6 +215,7 @@ func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 		case !ok:
 			unfit = append(unfit, fmt.Sprintf("%s is needed, and no version of it is selected", addr))
 		case !constraints.Allows(lock.Version):
+			remedy = "towline init -upgrade"
 			unfit = append(unfit, fmt.Sprintf("%s is needed in a version %s, and %s is selected", addr, constraints, lock.Version))
 		case !i.has(addr, lock.Version):
 			absent = append(absent, fmt.Sprintf("%s %s has no package in %s", addr, lock.Version, i.providersDir()))
@@ -224,7 +226,7 @@ func (i *Installation) Check(reqs Requirements) tfdiags.Diagnostics {
 	case len(unfit) > 0:
 		diags = append(diags, tfdiags.New(tfdiags.Error, "Inconsistent dependency lock file",
 			"The dependency lock file does not select the providers that the configuration needs:"+list+strings.Join(unfit, list)+
-				"\n\nRun \"towline init\" where the configuration is kept, with -upgrade to replace what is selected.")...)
+				"\n\nRun \""+remedy+"\" where the configuration is kept.")...)
 	case len(absent) > 0:
 		diags = append(diags, tfdiags.New(tfdiags.Error, "Required plugins are not installed",
 			"Providers that the dependency lock file selects are missing:"+list+strings.Join(absent, list)+"\n\nRun \"towline init\" to install them.")...)
