@@ -78,8 +78,11 @@ func Read(r io.Reader) (*State, tfdiags.Diagnostics) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, invalid(fmt.Sprintf("The state is not valid JSON of the expected form: %s.", err))
 	}
-	if file.Version != 4 {
-		return nil, invalid(fmt.Sprintf("The state has format version %d. Only version 4, written by Terraform 0.12 and later, is supported. Apply once with Terraform to upgrade it.", file.Version))
+	switch {
+	case file.Version > 4:
+		return nil, invalid(fmt.Sprintf("The state has format version %d, which is newer than all that this version of towline knows. Use a newer version, or go back to a copy of the state from before.", file.Version))
+	case file.Version < 4:
+		return nil, invalid(fmt.Sprintf("The state has format version %d, from before Terraform 0.12. It has to be upgraded first by \"terraform apply\" with the versions 0.12 and 0.13, one after the other.", file.Version))
 	}
 	return fromFile(&file)
 }

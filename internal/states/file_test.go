@@ -28,3 +28,19 @@ func TestObjectsThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// States of other formats are refused, and it is said what becomes of them.
+func TestOtherFormats(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[int]string{
+		0: "from before Terraform 0.12", 1: "from before Terraform 0.12", 3: "from before Terraform 0.12", 5: "newer than all",
+	} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			_, diags := states.Read(strings.NewReader(fmt.Sprintf(`{"version":%d,"modules":[]}`, version)))
+			if got := fmt.Sprint(diags.Err()); !strings.Contains(got, want) {
+				t.Errorf("got %s, want %q", got, want)
+			}
+		})
+	}
+}
