@@ -26,13 +26,14 @@ func decodeObject(ctx context.Context, client providers.Interface, addr addrs.Re
 		return nil, tfdiags.New(tfdiags.Error, "Resource instance managed by newer provider version",
 			fmt.Sprintf("The object of %s was recorded with schema version %d, but the provider in use knows versions up to %d only. Use a newer version of the provider.", addr, obj.SchemaVersion, schema.Version))
 	}
-	raw := obj.AttrsJSON
-	if obj.SchemaVersion == schema.Version {
-		raw = presentAttributes(raw, schema.Block.ImpliedType())
+	req := providers.UpgradeResourceStateRequest{TypeName: addr.Resource.Type, Version: obj.SchemaVersion, RawJSON: obj.AttrsJSON, RawFlatmap: obj.AttrsFlat}
+	resp := client.UpgradeResourceState(ctx, req)
+	if resp.Diagnostics.HasErrors() && obj.SchemaVersion == schema.Version {
+		// The schema may have lost attributes without getting a new version.
+		if req.RawJSON = states.PresentAttributes(obj.AttrsJSON, schema.Block.ImpliedType()); len(req.RawJSON) != len(obj.AttrsJSON) {
+			resp = client.UpgradeResourceState(ctx, req)
+		}
 	}
-	resp := client.UpgradeResourceState(ctx, providers.UpgradeResourceStateRequest{
-		TypeName: addr.Resource.Type, Version: obj.SchemaVersion, RawJSON: raw, RawFlatmap: obj.AttrsFlat,
-	})
 	if resp.Diagnostics.HasErrors() {
 		return nil, resp.Diagnostics
 	}
@@ -49,8 +50,7 @@ func decodeData(schema *providers.ResourceSchema, obj *states.Object) (cty.Value
 	if known := obj.Decoded(); known != nil {
 		return known.Value, nil
 	}
-	ty := schema.Block.ImpliedType()
-	return ctyjson.Unmarshal(presentAttributes(obj.AttrsJSON, ty), ty)
+	return states.DecodeAttributes(obj.AttrsJSON, schema.Block.ImpliedType())
 }
 
 // objectMeta is what is recorded with a value.

@@ -280,7 +280,7 @@ func (e *encoder) object(addr addrs.ResourceInstance, provider addrs.Provider, o
 	var val cty.Value
 	if known := obj.Decoded(); known != nil {
 		val = known.Value
-	} else if val, err = ctyjson.Unmarshal(obj.AttrsJSON, schema.Block.ImpliedType()); err != nil {
+	} else if val, err = states.DecodeAttributes(obj.AttrsJSON, schema.Block.ImpliedType()); err != nil {
 		return out, fmt.Errorf("decode the recorded object: %w", err)
 	}
 	paths := append(slices.Clone(obj.Sensitive), schema.Block.SensitivePaths(val)...)

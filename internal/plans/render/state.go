@@ -130,7 +130,7 @@ func objectValue(obj *states.Object, schema *providers.Block) (cty.Value, error)
 		} else if implied, err := ctyjson.ImpliedType(obj.AttrsJSON); err == nil {
 			ty = implied
 		}
-		decoded, err := ctyjson.Unmarshal(obj.AttrsJSON, ty)
+		decoded, err := states.DecodeAttributes(obj.AttrsJSON, ty)
 		if err != nil {
 			return cty.NilVal, err
 		}

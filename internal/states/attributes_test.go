@@ -1,4 +1,4 @@
-package engine
+package states
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestPresentAttributes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := string(presentAttributes([]byte(test.raw), ty)); got != test.want {
+			if got := string(PresentAttributes([]byte(test.raw), ty)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})

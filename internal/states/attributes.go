@@ -1,16 +1,31 @@
-package engine
+package states
 
 import (
 	"encoding/json"
 
 	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// presentAttributes leaves out of a recorded value the attributes that its type does
+// DecodeAttributes decodes the recorded attributes of an object. Attributes that the
+// type has lost are left out.
+func DecodeAttributes(raw json.RawMessage, ty cty.Type) (cty.Value, error) {
+	val, err := ctyjson.Unmarshal(raw, ty)
+	if err == nil {
+		return val, nil
+	}
+	present := PresentAttributes(raw, ty)
+	if len(present) == len(raw) {
+		return val, err
+	}
+	return ctyjson.Unmarshal(present, ty)
+}
+
+// PresentAttributes leaves out of a recorded value the attributes that its type does
 // not have: a schema may lose attributes without getting a new version, and decoders
 // refuse what they do not know. JSON of another form comes back as it is, for the
 // decoder to say what is wrong with it.
-func presentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
+func PresentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
 	switch {
 	case ty.IsObjectType():
 		return presentMembers(raw, func(name string) (cty.Type, bool) {
@@ -46,7 +61,7 @@ func presentMembers(raw json.RawMessage, typeOf func(name string) (cty.Type, boo
 			changed = true
 			continue
 		}
-		members[name] = presentAttributes(member, ty)
+		members[name] = PresentAttributes(member, ty)
 		changed = changed || len(members[name]) != len(member)
 	}
 	return encodedIf(changed, members, raw)
@@ -59,7 +74,7 @@ func presentElements(raw json.RawMessage, ty cty.Type) json.RawMessage {
 	}
 	changed := false
 	for i, element := range elements {
-		elements[i] = presentAttributes(element, ty)
+		elements[i] = PresentAttributes(element, ty)
 		changed = changed || len(elements[i]) != len(element)
 	}
 	return encodedIf(changed, elements, raw)
