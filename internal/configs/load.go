@@ -157,13 +157,14 @@ func (l *loader) loadDir(m *Module, dir string) tfdiags.Diagnostics {
 	return append(diags, m.checkImportProviders()...)
 }
 
-// checkImportProviders refuses import blocks that name a provider although the
-// resource that they are for is declared, and says which one it is.
+// checkImportProviders refuses import blocks that name another provider than the
+// resource that they are for, where that is declared.
 func (m *Module) checkImportProviders() tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
 	for _, decl := range m.Imports {
-		declared := len(decl.To.Modules) > 0 || m.Resources[decl.To.Resource] != nil
-		if declared && !decl.ProviderRange.Empty() {
+		declared := m.Resources[decl.To.Resource]
+		another := len(decl.To.Modules) > 0 || declared != nil && declared.Provider != decl.Provider
+		if another && !decl.ProviderRange.Empty() {
 			diags = append(diags, tfdiags.At(decl.ProviderRange, "Invalid import provider argument",
 				"The provider of an import block is for resources that are not declared yet, so that configuration can be written for them. Here the resource block says which provider it is. Remove the argument.")...)
 		}

@@ -2,7 +2,6 @@ terraform {
   required_providers {
     time  = { source = "hashicorp/time" }
     other = { source = "towline/fault" }
-    again = { source = "hashicorp/time" }
   }
 }
 
