@@ -35,15 +35,15 @@ func (e *Engine) Console(ctx context.Context, config *configs.Config, state *sta
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	w := e.newViewer(prog, state, variables, lang.ConsoleFunctions(lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()})))
+	w := e.newViewer(prog, state, variables, lang.ConsoleFunctions(lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()})), false)
 	return &Console{e, w}, append(diags, w.run(ctx)...)
 }
 
 // newViewer prepares a walk that takes objects as they are recorded and asks no
-// provider.
-func (e *Engine) newViewer(prog *program, state *states.State, variables map[string]cty.Value, fns map[string]function.Function) *walk {
+// provider. Typed is the field of [viewer].
+func (e *Engine) newViewer(prog *program, state *states.State, variables map[string]cty.Value, fns map[string]function.Function, typed bool) *walk {
 	w := e.newWalk(prog, nil, variables, fns)
-	w.op = &viewer{walk: w, state: state}
+	w.op = &viewer{walk: w, state: state, typed: typed}
 	w.tolerant = true
 	w.include = map[*object]bool{}
 	for _, o := range prog.objects {

@@ -55,8 +55,7 @@ func (e *Engine) Import(ctx context.Context, config *configs.Config, prior *stat
 // recordOutputs evaluates outputs of the root module with the objects that a state
 // records, and records them as well.
 func (e *Engine) recordOutputs(ctx context.Context, prog *program, state *states.State, variables map[string]cty.Value) tfdiags.Diagnostics {
-	w := e.newViewer(prog, state, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}))
-	w.op = &viewer{walk: w, state: state, typed: true}
+	w := e.newViewer(prog, state, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}), true)
 	diags := w.run(ctx)
 	for _, o := range prog.root.outputs {
 		if val := w.root.slots[o.local].value; val != cty.NilVal {
@@ -87,30 +86,15 @@ func (e *Engine) importable(ctx context.Context, prog *program, prior *states.St
 		return tfdiags.New(tfdiags.Error, "Resource already managed by Towline",
 			fmt.Sprintf("An object is recorded for %s already. To import another one, remove that from the state first.", addr))
 	}
-	w := e.newViewer(prog, prior, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}))
+	w := e.newViewer(prog, prior, variables, lang.Functions(lang.FunctionOptions{BaseDir: ".", PlanTime: e.opts.Now()}), false)
 	if diags := w.run(ctx); diags.HasErrors() {
 		return diags
 	}
-	if w.root.declaresInstance(addr) {
+	if w.instanceExists(addr) {
 		return nil
 	}
 	return tfdiags.New(tfdiags.Error, "Configuration for import target does not exist",
 		fmt.Sprintf("The resource is declared, but without an instance %s: its count or for_each, or that of a module, says otherwise.", addr))
-}
-
-// declaresInstance tells whether a walk found an instance.
-func (mi *moduleInst) declaresInstance(addr addrs.ResourceInstance) bool {
-	for _, step := range addr.Module {
-		call := mi.prog.calls[step.Name]
-		if call == nil || mi.slots[call.local].children == nil {
-			return false
-		}
-		if mi = mi.slots[call.local].children.byKey[step.Key]; mi == nil {
-			return false
-		}
-	}
-	o := mi.prog.resources[addr.Resource]
-	return o != nil && mi.slots[o.local].instances != nil && mi.slots[o.local].instances.byKey[addr.Key] != nil
 }
 
 // invalidImport checks that an import gave one object that can be recorded.

@@ -232,7 +232,7 @@ func (p *planner) homelessImports() tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
 	for _, name := range sortedNames(p.imports) {
 		want := p.imports[name]
-		if want.adopted || !p.target.includesRecorded(want.addr) || p.instanceExists(want.addr) {
+		if want.adopted || !p.target.includesRecorded(want.addr) || p.walk.instanceExists(want.addr) {
 			continue
 		}
 		diags = append(diags, notDeclared(want.at, name)...)
@@ -241,11 +241,11 @@ func (p *planner) homelessImports() tfdiags.Diagnostics {
 }
 
 // instanceExists tells whether the walk met a declared instance.
-func (p *planner) instanceExists(addr addrs.ResourceInstance) bool {
+func (w *walk) instanceExists(addr addrs.ResourceInstance) bool {
 	e := moveEnd{resource: addr.Resource, key: addr.Key}
 	for _, step := range addr.Module {
 		e.modules = append(e.modules, moveStep{name: step.Name, key: step.Key})
 	}
-	_, _, found := p.walk.root.declares(e)
+	_, _, found := w.root.declares(e)
 	return found
 }

@@ -61,7 +61,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 		return e.failedPlan(prior, opts), append(diags, e.validate(ctx, prog, cmp.Or(opts.BaseDir, "."))...)
 	}
 	if prog.opens { // what an invalid configuration asks for is not opened
-		if invalid := e.validate(ctx, prog, cmp.Or(opts.BaseDir, ".")); invalid.HasErrors() {
+		if invalid := e.mistakes(ctx, prog, cmp.Or(opts.BaseDir, ".")); invalid != nil {
 			return e.failedPlan(prior, opts), append(diags, invalid...)
 		}
 	}
@@ -86,7 +86,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	if moreDiags.HasErrors() || opts.Mode == plans.DestroyMode && slices.ContainsFunc(diags, isRuleOfVariable) {
 		return e.failedPlan(prior, opts), diags
 	}
-	if invalid := p.invalid(ctx, diags); invalid.HasErrors() {
+	if invalid := p.invalid(ctx, diags); invalid != nil {
 		return e.failedPlan(prior, opts), invalid
 	}
 	plan := p.result()

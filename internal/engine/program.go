@@ -14,6 +14,8 @@ import (
 // program is a configuration compiled for walking: every declared object with
 // its references resolved to other objects. It is immutable and can serve many walks.
 type program struct {
+	// valid tells that the program was validated and no error was found, see mistakes.
+	valid   bool
 	root    *moduleProgram
 	objects []*object // by id
 	// order has every object after what it needs.

@@ -33,6 +33,20 @@ func (e *Engine) validate(ctx context.Context, prog *program, baseDir string) tf
 	return withoutRepeats(w.run(ctx))
 }
 
+// mistakes are the problems of a program in which there are errors. That there are
+// none is found out once: it stays so.
+func (e *Engine) mistakes(ctx context.Context, prog *program, baseDir string) tfdiags.Diagnostics {
+	if prog.valid {
+		return nil
+	}
+	diags := e.validate(ctx, prog, baseDir)
+	if diags.HasErrors() {
+		return diags
+	}
+	prog.valid = ctx.Err() == nil
+	return nil
+}
+
 // withoutRepeats leaves of the same problem of several instances only that of the first:
 // what is wrong with a configuration is wrong once. One instance may have it twice.
 func withoutRepeats(diags tfdiags.Diagnostics) tfdiags.Diagnostics {
@@ -58,7 +72,7 @@ func (p *planner) invalid(ctx context.Context, diags tfdiags.Diagnostics) tfdiag
 	if !diags.HasErrors() && !p.walk.unseen.Load() || ctx.Err() != nil || p.walk.prog.opens {
 		return nil
 	}
-	return p.engine.validate(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
+	return p.engine.mistakes(ctx, p.walk.prog, cmp.Or(p.opts.BaseDir, "."))
 }
 
 // validator is the operation that checks a configuration with everything

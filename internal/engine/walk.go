@@ -266,14 +266,15 @@ func (mi *moduleInst) expandResource(o *object) tfdiags.Diagnostics {
 		inst.name = inst.addr.String()
 		set.byKey[key] = inst
 	}
+	after := o.after
+	if o.resource.Addr.Mode == addrs.Data { // a change of any instance matters to it
+		after = append(managedAmong(o.refs), after...)
+	}
 	for _, key := range keys {
 		inst := set.byKey[key]
 		inst.node = w.sched.Hold(w.priority(o), func() string { return inst.name }, dag.Step{})
 		mi.wait(inst.node, o.refs, inst.repeat)
-		mi.waitAfter(inst.node, o.after)
-		if o.resource.Addr.Mode == addrs.Data { // a change of any instance matters to it
-			mi.waitAfter(inst.node, managedAmong(o.refs))
-		}
+		mi.waitAfter(inst.node, after)
 		if o.isNested() {
 			w.sched.Depend(inst.node, w.settled)
 		}
