@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 
+	"github.com/apparentlymart/go-versions/versions"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -18,7 +19,7 @@ var callSchema = &hcl.BodySchema{
 }
 
 func decodeModuleCall(block *hcl.Block) (*ModuleCall, tfdiags.Diagnostics) {
-	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange}
+	c := &ModuleCall{Name: block.Labels[0], Allowed: versions.All, Range: block.DefRange}
 	diags := checkName("module instance", c.Name, block.LabelRanges[0])
 	content, remain, hclDiags := block.Body.PartialContent(callSchema)
 	diags = append(diags, tfdiags.FromHCL(hclDiags)...)
@@ -39,8 +40,8 @@ func decodeModuleCall(block *hcl.Block) (*ModuleCall, tfdiags.Diagnostics) {
 func (c *ModuleCall) decodeSource(source, version *hcl.Attribute) tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
 	if version != nil {
-		text, moreDiags := constraint(version.Expr)
-		c.Version = text
+		text, allowed, moreDiags := constraint(version.Expr)
+		c.Version, c.Allowed = text, allowed
 		diags = append(diags, moreDiags...)
 	}
 	if source == nil {
@@ -108,7 +109,7 @@ func decodeProvider(block *hcl.Block) (*ProviderConfig, tfdiags.Diagnostics) {
 		}
 	}
 	if attr, ok := content.Attributes["version"]; ok {
-		text, moreDiags := constraint(attr.Expr)
+		text, _, moreDiags := constraint(attr.Expr)
 		p.Version = text
 		warning := tfdiags.At(attr.Expr.Range(), "Version constraints inside provider configuration blocks are deprecated",
 			"Put the constraint into the required_providers block of the terraform block.")

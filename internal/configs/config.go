@@ -40,7 +40,6 @@ type Module struct {
 	// Dir is the directory as given to [Load] or joined from there.
 	Dir string
 
-	RequiredVersions  []VersionConstraint
 	RequiredProviders map[string]*RequiredProvider // by local name
 	Backend           *Backend
 
@@ -63,23 +62,16 @@ type Module struct {
 	imported map[string]*Import
 }
 
-// VersionConstraint is a constraint on Terraform's version, as text.
-type VersionConstraint struct {
-	Text  string
-	Range hcl.Range
-}
-
 // languageVersion is the version of Terraform whose language Towline runs.
 const languageVersion = "1.11.4"
 
-// check refuses a module that is written for another version of Terraform's language.
-func (c VersionConstraint) check() tfdiags.Diagnostics {
-	allowed, err := versions.MeetingConstraintsStringRuby(c.Text)
-	if err != nil || !allowed.Has(versions.MustParseVersion(languageVersion)) {
-		return tfdiags.At(c.Range, "Unsupported Terraform Core version",
-			fmt.Sprintf("This module is for Terraform %s, and this version of towline runs the language of Terraform %s. Use another version of the module, or loosen the constraint if the module works.", c.Text, languageVersion))
+// checkLanguageVersion refuses a module that is written for another version of Terraform's language.
+func checkLanguageVersion(text string, allowed versions.Set, at hcl.Range) tfdiags.Diagnostics {
+	if allowed.Has(versions.MustParseVersion(languageVersion)) {
+		return nil
 	}
-	return nil
+	return tfdiags.At(at, "Unsupported Terraform Core version",
+		fmt.Sprintf("This module is for Terraform %s, and this version of towline runs the language of Terraform %s. Use another version of the module, or loosen the constraint if the module works.", text, languageVersion))
 }
 
 // RequiredProvider is an entry of required_providers.
@@ -133,7 +125,9 @@ type ModuleCall struct {
 	// Address is what Source stands for.
 	Address     modulesource.Source
 	SourceRange hcl.Range
-	Version     string
+	// Version is the constraint on a registry's module, Allowed the versions that meet it.
+	Version string
+	Allowed versions.Set
 	// Config holds the arguments for the module's variables.
 	Config         hcl.Body
 	Count, ForEach hcl.Expression

@@ -48,9 +48,7 @@ func (m installedModule) check(call *ModuleCall) tfdiags.Diagnostics {
 	if call.Version == "" {
 		return nil
 	}
-	allowed, err := versions.MeetingConstraintsStringRuby(call.Version)
-	version, versionErr := versions.ParseVersion(m.Version)
-	if err != nil || versionErr != nil || !allowed.Has(version) {
+	if version, err := versions.ParseVersion(m.Version); err != nil || !call.Allowed.Has(version) {
 		return tfdiags.At(call.SourceRange, "Module version requirements have changed",
 			fmt.Sprintf("Module %q is installed in version %q, which does not meet the constraint %q. Run \"towline init\" to install another version.", call.Name, m.Version, call.Version))
 	}

@@ -27,12 +27,10 @@ func (m *Module) addTerraform(block *hcl.Block) tfdiags.Diagnostics {
 	content, hclDiags := block.Body.Content(terraformSchema)
 	diags := tfdiags.FromHCL(hclDiags)
 	if attr, ok := content.Attributes["required_version"]; ok {
-		c := VersionConstraint{Range: attr.Range}
-		text, moreDiags := constraint(attr.Expr)
-		if c.Text = text; !moreDiags.HasErrors() {
-			moreDiags = c.check()
+		text, allowed, moreDiags := constraint(attr.Expr)
+		if !moreDiags.HasErrors() {
+			moreDiags = checkLanguageVersion(text, allowed, attr.Range)
 		}
-		m.RequiredVersions = append(m.RequiredVersions, c)
 		diags = append(diags, moreDiags...)
 	}
 	if attr, ok := content.Attributes["experiments"]; ok {
@@ -62,27 +60,28 @@ func (m *Module) addTerraform(block *hcl.Block) tfdiags.Diagnostics {
 // languageEdition is the one edition of the language there is.
 const languageEdition = "TF2021"
 
-// constraint reads a version constraint.
-func constraint(expr hcl.Expression) (string, tfdiags.Diagnostics) {
+// constraint reads a version constraint, and which versions meet it.
+func constraint(expr hcl.Expression) (string, versions.Set, tfdiags.Diagnostics) {
+	invalid := func(text, why string) (string, versions.Set, tfdiags.Diagnostics) {
+		return text, versions.All, tfdiags.At(expr.Range(), "Invalid version constraint", why+` A constraint looks like "~> 1.9" or ">= 1.5, < 2.0".`)
+	}
 	val, hclDiags := expr.Value(nil)
 	if hclDiags.HasErrors() {
-		return "", tfdiags.FromHCL(hclDiags)
-	}
-	invalid := func(why string) tfdiags.Diagnostics {
-		return tfdiags.At(expr.Range(), "Invalid version constraint", why+` A constraint looks like "~> 1.9" or ">= 1.5, < 2.0".`)
+		return "", versions.All, tfdiags.FromHCL(hclDiags)
 	}
 	val, err := convert.Convert(val, cty.String)
 	if err != nil || !isText(val) {
-		return "", invalid("A version constraint is a text.")
+		return invalid("", "A version constraint is a text.")
 	}
 	text := val.AsString()
 	if strings.TrimSpace(text) == "" {
-		return "", invalid("The constraint is empty.")
+		return invalid("", "The constraint is empty.")
 	}
-	if _, err := versions.MeetingConstraintsStringRuby(text); err != nil {
-		return text, invalid(fmt.Sprintf("%q is no version constraint: %s.", text, oneLine(err.Error())))
+	allowed, err := versions.MeetingConstraintsStringRuby(text)
+	if err != nil {
+		return invalid(text, fmt.Sprintf("%q is no version constraint: %s.", text, oneLine(err.Error())))
 	}
-	return text, nil
+	return text, allowed, nil
 }
 
 func (m *Module) addRequiredProviders(block *hcl.Block) tfdiags.Diagnostics {
@@ -103,7 +102,7 @@ func decodeRequiredProvider(name string, attr *hcl.Attribute) (*RequiredProvider
 	diags := checkProviderName(name, attr.NameRange)
 	pairs, hclDiags := hcl.ExprMap(attr.Expr)
 	if hclDiags.HasErrors() { // the short form: only a version constraint
-		text, moreDiags := constraint(attr.Expr)
+		text, _, moreDiags := constraint(attr.Expr)
 		required.Constraints = text
 		return required, append(diags, moreDiags...)
 	}
@@ -121,7 +120,7 @@ func (r *RequiredProvider) set(pair hcl.KeyValuePair) tfdiags.Diagnostics {
 	}
 	switch key {
 	case "version":
-		text, diags := constraint(pair.Value)
+		text, _, diags := constraint(pair.Value)
 		r.Constraints = text
 		return diags
 	case "source":

@@ -244,16 +244,8 @@ func (in *installation) chooseVersion(ctx context.Context, path addrs.Module, ca
 	if src.Registry == nil {
 		return "", nil
 	}
-	allowed := versions.All
-	if call.Version != "" {
-		var err error
-		if allowed, err = versions.MeetingConstraintsStringRuby(call.Version); err != nil {
-			return "", tfdiags.At(call.SourceRange, "Invalid version constraint",
-				fmt.Sprintf("%q is no version constraint: %s. A constraint looks like \"~> 1.9\" or \">= 1.5, < 2.0\".", call.Version, err))
-		}
-	}
 	if r, ok := in.installed[key(path)]; ok && !in.upgrade && r.Source == src.String() {
-		if v, err := versions.ParseVersion(r.Version); err == nil && allowed.Has(v) {
+		if v, err := versions.ParseVersion(r.Version); err == nil && call.Allowed.Has(v) {
 			return r.Version, nil
 		}
 	}
@@ -266,7 +258,7 @@ func (in *installation) chooseVersion(ctx context.Context, path addrs.Module, ca
 		return "", tfdiags.At(call.SourceRange, "Error accessing remote module registry",
 			fmt.Sprintf("The versions of the module %q cannot be found out: %s.", call.Name, err))
 	}
-	return newest(call, known, allowed)
+	return newest(call, known)
 }
 
 func (in *installation) knownVersions(ctx context.Context, pkg tfaddr.ModulePackage) ([]string, error) {
@@ -280,11 +272,11 @@ func (in *installation) knownVersions(ctx context.Context, pkg tfaddr.ModulePack
 	return known, err
 }
 
-func newest(call *configs.ModuleCall, known []string, allowed versions.Set) (string, tfdiags.Diagnostics) {
+func newest(call *configs.ModuleCall, known []string) (string, tfdiags.Diagnostics) {
 	best, found := versions.Unspecified, false
 	for _, text := range known {
 		v, err := versions.ParseVersion(text)
-		if err != nil || !allowed.Has(v) || (v.Prerelease != "" && call.Version == "") {
+		if err != nil || !call.Allowed.Has(v) || (v.Prerelease != "" && call.Version == "") {
 			continue
 		}
 		if !found || v.GreaterThan(best) {

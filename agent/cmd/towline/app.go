@@ -288,6 +288,7 @@ func (c *adapter) Help() string {
 func (a *app) startStream() {
 	a.stream = stream.New(a.stdout, time.Now)
 	a.stdout = io.Discard
+	a.color = false
 	a.stream.Version(agent.Version)
 }
 
