@@ -35,6 +35,14 @@ func (c *Config) Descendent(path addrs.Module) *Config {
 	return current
 }
 
+// call is the module block that leads here, or nil for the root.
+func (c *Config) call() *ModuleCall {
+	if c.Parent == nil {
+		return nil
+	}
+	return c.Parent.Module.ModuleCalls[c.Path[len(c.Path)-1]]
+}
+
 // Module is what one directory declares.
 type Module struct {
 	// Dir is the directory as given to [Load] or joined from there.

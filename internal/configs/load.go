@@ -279,13 +279,9 @@ func (c *Config) LocalProviderFor(local addrs.LocalProviderConfig) addrs.Provide
 	for {
 		_, here := current.Module.ProviderConfigs[name]
 		provider := current.Module.LocalProvider(name.LocalName)
-		var passed addrs.LocalProviderConfig
-		got := false
-		if current.Parent != nil { // a provider block may only say that a configuration is expected
-			passed, got = current.Parent.Module.ModuleCalls[current.Path[len(current.Path)-1]].passed(name)
-		}
+		passed, got := current.call().passed(name)
 		switch {
-		case got:
+		case got: // a provider block here may only say that a configuration is expected
 			name = passed
 		case here || current.Parent == nil:
 			return addrs.ProviderConfig{Module: current.Path, Provider: provider, Alias: name.Alias}
@@ -298,6 +294,9 @@ func (c *Config) LocalProviderFor(local addrs.LocalProviderConfig) addrs.Provide
 
 // passed returns the parent's name for a provider configuration of the child.
 func (c *ModuleCall) passed(inChild addrs.LocalProviderConfig) (addrs.LocalProviderConfig, bool) {
+	if c == nil { // nobody calls the root module
+		return addrs.LocalProviderConfig{}, false
+	}
 	for _, p := range c.Providers {
 		if p.InChild == inChild {
 			return p.InParent, true

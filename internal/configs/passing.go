@@ -30,7 +30,7 @@ func (c *Config) checkProviders(forbidden *hcl.Range) tfdiags.Diagnostics {
 	if c.Parent == nil {
 		return diags
 	}
-	call := c.Parent.Module.ModuleCalls[c.Path[len(c.Path)-1]]
+	call := c.call()
 	if len(p.configured) > 0 && forbidden != nil {
 		diags = append(diags, tfdiags.At(*forbidden, "Module is incompatible with count, for_each, and depends_on",
 			fmt.Sprintf("%s has provider configurations of its own, which would go with the module while its objects still need them. Remove the argument here, or have the module take its provider configurations from its caller.", c.Path))...)
@@ -137,7 +137,7 @@ func (p providerNames) checkPassedOn(c *Config) tfdiags.Diagnostics {
 			case !configured && !required:
 				diags = append(diags, undeclared(c, local, passed.Range).Warnings()...)
 			case c.Parent != nil && !configured:
-				call := c.Parent.Module.ModuleCalls[c.Path[len(c.Path)-1]]
+				call := c.call()
 				if _, ok := call.passed(local); !ok {
 					diags = append(diags, tfdiags.At(call.Range, "Missing required provider configuration",
 						fmt.Sprintf("%s hands on a configuration of the provider %q that nobody passes to it. Add an entry for %[2]q to the providers argument of this module block.", c.Path, local)).Warnings()...)

@@ -18,23 +18,24 @@ type knownProvider struct {
 // stands for what the caller's name stands for, if the caller uses it at all.
 type providerTable map[string]knownProvider
 
-// enter enters a module and those below it.
+// enterProviders enters a module and those below it.
 func (e *encoder) enterProviders(t providerTable, config *configs.Config) {
+	needs := config.OwnRequirements()
 	for local, decl := range config.Module.ProviderConfigs {
 		provider := config.Module.LocalProvider(local.LocalName)
-		doc := newProviderConfig(config, local.LocalName, provider)
+		doc := newProviderConfig(config, local.LocalName, provider, needs[provider])
 		doc.Alias = local.Alias
 		if schema := e.schemas[provider]; schema != nil {
 			doc.Expressions = expressions(decl.Config, schema.Provider)
 		}
 		t[moduleKey(config, local.String())] = knownProvider{doc: doc}
 	}
-	t.enterImplied(config)
+	t.enterImplied(config, needs)
 	for name, call := range config.Module.ModuleCalls {
 		child := config.Children[name]
 		for _, passed := range call.Providers {
 			provider := child.Module.LocalProvider(passed.InChild.LocalName)
-			doc := providerConfig{Name: passed.InChild.String(), FullName: provider.String(), ModuleAddress: child.Path.String()}
+			doc := newProviderConfig(child, passed.InChild.String(), provider, nil)
 			t[moduleKey(child, passed.InChild.String())] = knownProvider{doc, t.source(moduleKey(config, passed.InParent.String()), doc.FullName)}
 		}
 		e.enterProviders(t, child)
@@ -42,13 +43,13 @@ func (e *encoder) enterProviders(t providerTable, config *configs.Config) {
 }
 
 // enterImplied enters what a module requires or uses without a provider block.
-func (t providerTable) enterImplied(config *configs.Config) {
-	add := func(local addrs.LocalProviderConfig, provider addrs.Provider) {
+func (t providerTable) enterImplied(config *configs.Config, needs map[addrs.Provider][]string) {
+	add := func(local addrs.LocalProviderConfig, provider addrs.Provider, constraints []string) {
 		key := moduleKey(config, local.String())
 		if _, known := t[key]; known {
 			return
 		}
-		known := knownProvider{doc: newProviderConfig(config, local.LocalName, provider)}
+		known := knownProvider{doc: newProviderConfig(config, local.LocalName, provider, constraints)}
 		if config.Parent != nil && local.Alias == "" {
 			known.source = t.source(moduleKey(config.Parent, local.LocalName), provider.String())
 		}
@@ -56,18 +57,12 @@ func (t providerTable) enterImplied(config *configs.Config) {
 	}
 	for name, required := range config.Module.RequiredProviders {
 		for _, alias := range required.Aliases {
-			add(alias, required.Source)
+			add(alias, required.Source, needs[required.Source])
 		}
-		add(addrs.LocalProviderConfig{LocalName: name}, required.Source)
+		add(addrs.LocalProviderConfig{LocalName: name}, required.Source, needs[required.Source])
 	}
-	for provider := range config.OwnRequirements() { // also under a name that only its type implies
-		local := addrs.LocalProviderConfig{LocalName: provider.Type}
-		if _, known := t[moduleKey(config, local.String())]; !known {
-			add(local, provider)
-			known := t[moduleKey(config, local.String())]
-			known.doc.VersionConstraint = ""
-			t[moduleKey(config, local.String())] = known
-		}
+	for provider := range needs { // also under a name that only its type implies
+		add(addrs.LocalProviderConfig{LocalName: provider.Type}, provider, nil)
 	}
 }
 
@@ -105,10 +100,10 @@ func (t providerTable) key(config *configs.Config, local addrs.LocalProviderConf
 	return key
 }
 
-func newProviderConfig(config *configs.Config, name string, provider addrs.Provider) providerConfig {
+func newProviderConfig(config *configs.Config, name string, provider addrs.Provider, constraints []string) providerConfig {
 	doc := providerConfig{Name: name, FullName: provider.String(), ModuleAddress: config.Path.String()}
-	if constraints, err := version.ParseConstraints(config.OwnRequirements()[provider]...); err == nil {
-		doc.VersionConstraint = constraints.String()
+	if joined, err := version.ParseConstraints(constraints...); err == nil {
+		doc.VersionConstraint = joined.String()
 	}
 	return doc
 }
