@@ -63,18 +63,19 @@ func (s *State) moveModule(from ModuleInstance, into *State, to ModuleInstance) 
 	if len(found) == 0 {
 		return fmt.Errorf("%s %w", from, ErrNothingThere)
 	}
-	for _, r := range into.resources {
+	for _, r := range into.table.byKey {
 		if to.Contains(r.Module) {
 			return fmt.Errorf("%s %w", to, ErrTaken)
 		}
 	}
 	for _, r := range found {
-		delete(s.resources, resourceKey(r.Module, r.Addr))
+		delete(s.writable(), resourceKey(r.Module, r.Addr))
 	}
 	for _, r := range found {
 		moved := *r
+		moved.owner = nil
 		moved.Module = slices.Concat(to, r.Module[len(from):])
-		into.resources[resourceKey(moved.Module, moved.Addr)] = &moved
+		into.writable()[resourceKey(moved.Module, moved.Addr)] = &moved
 	}
 	return nil
 }
@@ -83,10 +84,11 @@ func (s *State) moveResource(r *Resource, into *State, to addrs.Target) error {
 	if into.Resource(to.Module, to.Resource) != nil {
 		return fmt.Errorf("%s %w", to, ErrTaken)
 	}
-	delete(s.resources, resourceKey(r.Module, r.Addr))
+	delete(s.writable(), resourceKey(r.Module, r.Addr))
 	moved := *r
+	moved.owner = nil
 	moved.Module, moved.Addr = to.Module, to.Resource
-	into.resources[resourceKey(to.Module, to.Resource)] = &moved
+	into.writable()[resourceKey(to.Module, to.Resource)] = &moved
 	return nil
 }
 
@@ -104,9 +106,8 @@ func (s *State) moveInstance(r *Resource, from addrs.Target, into *State, to add
 	if existing := into.Resource(to.Module, to.Resource); existing != nil {
 		provider = existing.Provider
 	}
-	*into.ensure(target, provider) = *inst
-	inst.Current, inst.Deposed = nil, nil
-	s.prune(source)
+	s.Forget(source)
+	into.setInstance(target, provider, *inst)
 	return nil
 }
 
@@ -124,13 +125,11 @@ func (s *State) forgetDependents(target addrs.Target) {
 		path := target.Module.Module()
 		return !keyed && len(addr.Module) >= len(path) && path.Equal(addr.Module[:len(path)])
 	}
-	for _, r := range s.resources {
-		for _, inst := range r.Instances {
-			if inst.Current != nil && slices.ContainsFunc(inst.Current.Dependencies, names) {
-				inst.Current = inst.Current.withoutDependencies()
-			}
+	s.Each(func(addr addrs.ResourceInstance, r *Resource, inst *Instance) {
+		if inst.Current != nil && slices.ContainsFunc(inst.Current.Dependencies, names) {
+			s.SetObject(addr, r.Provider, inst.Current.withoutDependencies())
 		}
-	}
+	})
 }
 
 // Matching lists the instances that a target covers, in the order of the state file.
@@ -146,10 +145,7 @@ func (s *State) Matching(target addrs.Target) []addrs.ResourceInstance {
 
 // Forget removes an instance with all its objects.
 func (s *State) Forget(addr addrs.ResourceInstance) {
-	if inst := s.Instance(addr); inst != nil {
-		inst.Current, inst.Deposed = nil, nil
-		s.prune(addr)
-	}
+	s.setInstance(addr, addrs.ProviderConfig{}, Instance{})
 }
 
 // ReplaceProvider makes another provider manage the resources of one. It returns
@@ -158,8 +154,9 @@ func (s *State) ReplaceProvider(from, to addrs.Provider) []*Resource {
 	var changed []*Resource
 	for _, r := range s.Resources() {
 		if r.Provider.Provider == from {
-			r.Provider.Provider = to
-			changed = append(changed, r)
+			mine := s.writableResource(resourceKey(r.Module, r.Addr))
+			mine.Provider.Provider = to
+			changed = append(changed, mine)
 		}
 	}
 	return changed
@@ -173,8 +170,9 @@ func (s *State) Only(addr addrs.ResourceInstance) *State {
 		return out
 	}
 	single := *r
+	single.owner = nil
 	single.Instances = map[addrs.InstanceKey]*Instance{addr.Key: r.Instances[addr.Key]}
-	out.resources[resourceKey(r.Module, r.Addr)] = &single
+	out.writable()[resourceKey(r.Module, r.Addr)] = &single
 	return out
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // State is everything recorded about one configuration's real objects. It is
-// not safe for concurrent change. Objects in it are immutable and shared between
-// states, so that a copy costs no more than its maps.
+// not safe for concurrent change. Objects in it are immutable, and resources and
+// instances that it hands out must not be changed: copies share them.
 type State struct {
 	TerraformVersion string
 	Serial           uint64
@@ -21,7 +21,8 @@ type State struct {
 	// CheckResults is kept as it was read.
 	CheckResults []byte
 
-	resources map[string]*Resource
+	table *table
+	mark  atomic.Pointer[owner]
 }
 
 // Output is a recorded root output value.
@@ -37,6 +38,8 @@ type Resource struct {
 	// Provider is the provider configuration that manages the objects.
 	Provider  addrs.ProviderConfig
 	Instances map[addrs.InstanceKey]*Instance
+
+	owner *owner
 }
 
 // ModuleInstance is short for the address type, which this package uses often.
@@ -83,31 +86,15 @@ func (o *Object) SetDecoded(d *Decoded) { o.decoded.Store(d) }
 
 // New returns an empty state without lineage.
 func New() *State {
-	return &State{Outputs: map[string]*Output{}, resources: map[string]*Resource{}}
-}
-
-// Copy returns a state that can be changed without changing s.
-func (s *State) Copy() *State {
-	out := *s
-	out.Outputs = maps.Clone(s.Outputs)
-	out.resources = make(map[string]*Resource, len(s.resources))
-	for key, r := range s.resources {
-		copied := *r
-		copied.Instances = make(map[addrs.InstanceKey]*Instance, len(r.Instances))
-		for k, inst := range r.Instances {
-			copied.Instances[k] = &Instance{Current: inst.Current, Deposed: maps.Clone(inst.Deposed)}
-		}
-		out.resources[key] = &copied
-	}
-	return &out
+	return &State{Outputs: map[string]*Output{}, table: &table{byKey: map[string]*Resource{}}}
 }
 
 // Empty tells whether the state records nothing.
-func (s *State) Empty() bool { return len(s.resources) == 0 && len(s.Outputs) == 0 }
+func (s *State) Empty() bool { return len(s.table.byKey) == 0 && len(s.Outputs) == 0 }
 
 // Resources returns all resources, in the order of the state file.
 func (s *State) Resources() []*Resource {
-	out := slices.Collect(maps.Values(s.resources))
+	out := slices.Collect(maps.Values(s.table.byKey))
 	slices.SortFunc(out, func(a, b *Resource) int {
 		if c := a.Module.Compare(b.Module); c != 0 {
 			return c
@@ -119,7 +106,7 @@ func (s *State) Resources() []*Resource {
 
 // Resource returns the resource at an address, or nil.
 func (s *State) Resource(module ModuleInstance, addr addrs.Resource) *Resource {
-	return s.resources[resourceKey(module, addr)]
+	return s.table.byKey[resourceKey(module, addr)]
 }
 
 // Instance returns the instance at an address, or nil.
@@ -141,59 +128,54 @@ func (s *State) Object(addr addrs.ResourceInstance) *Object {
 
 // SetObject records the current object of an instance; nil removes it.
 func (s *State) SetObject(addr addrs.ResourceInstance, provider addrs.ProviderConfig, obj *Object) {
-	if obj == nil {
-		if inst := s.Instance(addr); inst != nil {
-			inst.Current = nil
-			s.prune(addr)
-		}
-		return
-	}
-	s.ensure(addr, provider).Current = obj
+	inst := s.instance(addr)
+	inst.Current = obj
+	s.setInstance(addr, provider, inst)
 }
 
 // SetDeposed records a deposed object under its key; nil removes it.
 func (s *State) SetDeposed(addr addrs.ResourceInstance, key string, provider addrs.ProviderConfig, obj *Object) {
-	if obj == nil {
-		if inst := s.Instance(addr); inst != nil {
-			delete(inst.Deposed, key)
-			s.prune(addr)
+	inst := s.instance(addr)
+	inst.Deposed = maps.Clone(inst.Deposed)
+	switch {
+	case obj == nil:
+		delete(inst.Deposed, key)
+	case inst.Deposed == nil:
+		inst.Deposed = map[string]*Object{key: obj}
+	default:
+		inst.Deposed[key] = obj
+	}
+	s.setInstance(addr, provider, inst)
+}
+
+// instance returns a copy of what is recorded of an instance, which may be nothing.
+func (s *State) instance(addr addrs.ResourceInstance) Instance {
+	if inst := s.Instance(addr); inst != nil {
+		return *inst
+	}
+	return Instance{}
+}
+
+// setInstance records an instance, or removes it if it is without objects, and its
+// resource if it was the last.
+func (s *State) setInstance(addr addrs.ResourceInstance, provider addrs.ProviderConfig, inst Instance) {
+	key := resourceKey(addr.Module, addr.Resource)
+	r := s.writableResource(key)
+	if inst.Current == nil && len(inst.Deposed) == 0 {
+		if r == nil {
+			return
+		}
+		if delete(r.Instances, addr.Key); len(r.Instances) == 0 {
+			delete(s.writable(), key)
 		}
 		return
 	}
-	inst := s.ensure(addr, provider)
-	if inst.Deposed == nil {
-		inst.Deposed = map[string]*Object{}
-	}
-	inst.Deposed[key] = obj
-}
-
-// ensure returns the instance at an address, made if needed.
-func (s *State) ensure(addr addrs.ResourceInstance, provider addrs.ProviderConfig) *Instance {
-	key := resourceKey(addr.Module, addr.Resource)
-	r := s.resources[key]
 	if r == nil {
-		r = &Resource{Module: addr.Module, Addr: addr.Resource, Instances: map[addrs.InstanceKey]*Instance{}}
-		s.resources[key] = r
+		r = &Resource{Module: addr.Module, Addr: addr.Resource, Instances: map[addrs.InstanceKey]*Instance{}, owner: s.own()}
+		s.writable()[key] = r
 	}
 	r.Provider = provider
-	inst := r.Instances[addr.Key]
-	if inst == nil {
-		inst = &Instance{}
-		r.Instances[addr.Key] = inst
-	}
-	return inst
-}
-
-// prune removes an instance without objects, and its resource if it was the last.
-func (s *State) prune(addr addrs.ResourceInstance) {
-	key := resourceKey(addr.Module, addr.Resource)
-	r := s.resources[key]
-	if inst := r.Instances[addr.Key]; inst.Current == nil && len(inst.Deposed) == 0 {
-		delete(r.Instances, addr.Key)
-	}
-	if len(r.Instances) == 0 {
-		delete(s.resources, key)
-	}
+	r.Instances[addr.Key] = &inst
 }
 
 // Each calls f for every instance, in the order of the state file.
@@ -209,7 +191,7 @@ func (s *State) Each(f func(addrs.ResourceInstance, *Resource, *Instance)) {
 // Count returns the number of managed current objects.
 func (s *State) Count() int {
 	n := 0
-	for _, r := range s.resources {
+	for _, r := range s.table.byKey {
 		if r.Addr.Mode != addrs.Managed {
 			continue
 		}
