@@ -53,6 +53,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 	}
 	propagateCreateFirst(order)
 	c.program.opens = slices.ContainsFunc(c.program.objects, (*object).isEphemeral)
+	c.program.plain = c.program.repeats()
 	c.program.ephemeralUsers = findEphemeralUsers(c.program.objects)
 	c.program.closures = resourceClosures(c.program.objects, order)
 	return c.program, c.diags

@@ -61,6 +61,8 @@ type Engine struct {
 	mu   sync.Mutex
 	memo map[string]*planMemo
 	last lastPlan
+	// replays are the last plans that can be replayed, those without reading by themselves.
+	replays map[bool]*replay
 
 	compiledFor *configs.Config
 	compiled    *program
@@ -77,7 +79,7 @@ func New(opts Options) *Engine {
 	if opts.WaitUntil == nil {
 		opts.WaitUntil = waitUntil
 	}
-	e := &Engine{opts: opts, hook: opts.Hook, memo: map[string]*planMemo{}}
+	e := &Engine{opts: opts, hook: opts.Hook, memo: map[string]*planMemo{}, replays: map[bool]*replay{}}
 	if e.hook == nil {
 		e.hook = NoHook{}
 	}
@@ -123,6 +125,7 @@ func (e *Engine) program(ctx context.Context, config *configs.Config) (*program,
 	prog, diags := compile(ctx, config, &e.pool, e.opts.Provisioners)
 	if !diags.HasErrors() {
 		e.compiledFor, e.compiled = config, prog
+		clear(e.replays)
 	}
 	return prog, diags
 }

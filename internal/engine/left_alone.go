@@ -56,6 +56,9 @@ func (p *planner) readOrLeave(ctx context.Context, read *objectRead) (*dag.Step,
 	if left {
 		read.left, read.now = true, read.was
 	}
+	if len(diags) > 0 || read.deposed != "" || read.from != nil {
+		p.seen.odd.Store(true)
+	}
 	return nil, !p.walk.report(diags)
 }
 

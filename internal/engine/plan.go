@@ -66,7 +66,12 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 		}
 	}
 	diags = append(diags, CheckVariables(config, opts.Variables)...)
+	plan, moreDiags, answers := e.replay(ctx, prog, prior, &opts)
+	if plan != nil {
+		return plan, moreDiags
+	}
 	p := e.newPlanner(prog, prior, opts)
+	p.answers = answers
 	diags = append(diags, p.selectTargets()...)
 	diags = append(diags, p.untargetedMoves()...)
 	diags = append(diags, p.relocation.diags...)
@@ -76,12 +81,12 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	}
 	p.walk.prepare()
 	p.addRecorded()
-	e.hook.Expect(len(p.reads))
+	e.hook.Expect(len(p.reads) - len(p.answers))
 	diags = append(diags, p.walk.run(ctx)...)
 	e.hook.Ended()
 	diags = append(diags, p.relocation.blockedWarning()...)
 	diags = append(diags, p.homelessImports()...)
-	moreDiags := p.staleMoves()
+	moreDiags = p.staleMoves()
 	diags = append(diags, moreDiags...)
 	if moreDiags.HasErrors() || opts.Mode == plans.DestroyMode && slices.ContainsFunc(diags, isRuleOfVariable) {
 		return e.failedPlan(prior, opts), diags
@@ -89,7 +94,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	if invalid := p.invalid(ctx, diags); invalid != nil {
 		return e.failedPlan(prior, opts), invalid
 	}
-	plan := p.result()
+	plan = p.result()
 	diags = append(diags, forgetWarning(plan.Changes)...)
 	plan.Errored = diags.HasErrors()
 	if len(plan.Drift) > 0 {
@@ -97,6 +102,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 			return e.pool.block(ctx, provider, addr)
 		})
 	}
+	p.remember(plan, diags)
 	return plan, diags
 }
 
@@ -135,6 +141,10 @@ type planner struct {
 	// imports are the objects that import blocks ask for, by address; guarded by mu.
 	imports map[string]*wantedImport
 	reads   map[*states.Instance]*objectRead
+	// readList is the same in the order of the state. answers are those that a replay got.
+	readList []*objectRead
+	answers  map[string]*replayedObject
+	seen     observed
 	// byCall finds the recorded resources below a module call, see indexModules.
 	byCall map[string][]recordedBelow
 	target *targeting
@@ -161,6 +171,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 	p := &planner{
 		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{}, upstream: newUpstream(),
 		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
+		seen: observed{overrides: map[string]plans.Overrides{}, clients: map[*providerRun]*answering{}},
 		left: leaving{resources: map[string]bool{}, instances: map[string]addrs.ResourceInstance{}},
 	}
 	p.relocation = relocate(prog, prior)
@@ -381,7 +392,11 @@ func (p *planner) keep(inst *instance, read *objectRead) tfdiags.Diagnostics {
 
 // frozen tells whether nothing is to be planned for an instance.
 func (p *planner) frozen(addr addrs.ResourceInstance) bool {
-	return p.opts.Frozen != nil && p.opts.Frozen(addr)
+	frozen := p.opts.Frozen != nil && p.opts.Frozen(addr)
+	if frozen {
+		p.seen.odd.Store(true)
+	}
+	return frozen
 }
 
 // recordedValue is what references see of an instance that is not planned.

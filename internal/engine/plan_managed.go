@@ -69,10 +69,7 @@ func (p *planner) managedStep(inst *instance, run *providerRun, read *objectRead
 		if run.failed || read != nil && read.left {
 			return p.standStill(inst, read)
 		}
-		overrides := plans.Overrides{}
-		if p.opts.Overrides != nil {
-			overrides = p.opts.Overrides(inst.addr)
-		}
+		overrides := p.overridesOf(inst)
 		memo := p.engine.memoOf(inst.name)
 		ev, known := p.remembered(inst, memo)
 		if !known {

@@ -45,6 +45,7 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 				read = p.walk.readNested
 			}
 			obj, diags := read(ctx, inst, run, ev)
+			p.noteData(inst, run, ev.config, obj, diags)
 			if inst.object.isNested() {
 				p.planNested(inst, run, ev, obj)
 			}

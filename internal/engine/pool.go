@@ -105,6 +105,14 @@ func (p *providerPool) get(ctx context.Context, addr addrs.ProviderConfig, confi
 	return client, diags
 }
 
+// runs tells whether a provider configuration is that of a process still.
+func (p *providerPool) runs(addr addrs.ProviderConfig, client providers.Interface) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	running := p.configured[addr.String()]
+	return running != nil && running.client == client
+}
+
 // running lends a provider for validation, which minds no configuration: one that
 // runs already, if any does.
 func (p *providerPool) running(ctx context.Context, provider addrs.Provider) (providers.Interface, tfdiags.Diagnostics) {
@@ -170,14 +178,7 @@ type providerRun struct {
 // newProviderRun makes the node that evaluates and applies a provider configuration.
 func (w *walk) newProviderRun(o *object) *providerRun {
 	run := &providerRun{object: o}
-	if fixed := w.engine.opts.Parallelism; fixed > 0 {
-		run.class = w.sched.AddClass(fixed)
-		run.local = run.class // the number is for all calls
-	} else {
-		run.limiter = newLimiter(w.sched)
-		run.class = run.limiter.class
-		run.local = w.sched.AddClass(DefaultParallelism)
-	}
+	run.limit(w.sched, w.engine.opts.Parallelism)
 	if o.broken {
 		run.node = w.sched.Hold(w.priority(o)+1, o.String, failedStep)
 		return run
@@ -197,6 +198,23 @@ func (w *walk) newProviderRun(o *object) *providerRun {
 		}}, true
 	}})
 	return run
+}
+
+// limit makes the classes of a run's calls. fixed is their number, or 0 if it adapts.
+func (run *providerRun) limit(sched *dag.Scheduler, fixed int) {
+	if fixed > 0 {
+		run.class = sched.AddClass(fixed)
+		run.local = run.class // the number is for all calls
+		return
+	}
+	run.limiter = newLimiter(sched)
+	run.class = run.limiter.class
+	run.local = sched.AddClass(DefaultParallelism)
+}
+
+// meter makes the client from the process.
+func (run *providerRun) meter(durations *Durations) {
+	run.client = &metered{run.base, run.limiter, durations}
 }
 
 // providerConfig evaluates a provider configuration, without marks.
@@ -234,7 +252,7 @@ func (w *walk) connect(ctx context.Context, run *providerRun, config cty.Value) 
 		run.base, diags = w.engine.pool.get(ctx, addr, config)
 	}
 	if run.base != nil {
-		run.client = &metered{run.base, run.limiter, w.engine.opts.Durations}
+		run.meter(w.engine.opts.Durations)
 	}
 	diags = diags.WithAddress(addr.String())
 	if run.object.providerDecl != nil {

@@ -29,6 +29,8 @@ type program struct {
 	// ephemeralUsers are, for each ephemeral resource, the objects that need it,
 	// directly or not.
 	ephemeralUsers map[*object][]*object
+	// plain tells that a plan can be replayed, see repeats.
+	plain bool
 	// opens tells that there are ephemeral resources.
 	opens bool
 	// removals are the removed blocks of all modules.

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
 )
 
@@ -78,6 +80,33 @@ func (o *object) purity() bool {
 	default:
 		return false
 	}
+}
+
+// repeats tells whether a program gives the same for the same variables, record and
+// answers of providers, so that a plan of it can be replayed.
+func (p *program) repeats() bool {
+	return !p.opens && len(p.callers) == 0 && !slices.ContainsFunc(p.objects, func(o *object) bool { return !o.repeats() })
+}
+
+func (o *object) repeats() bool {
+	switch o.kind {
+	case kindVariable:
+		return o.pure && pureRules(o.variable.Validations)
+	case kindOutput:
+		return o.pure && pureRules(o.output.Preconditions)
+	case kindProvider:
+		return o.providerDecl == nil || isPureBody(o.providerDecl.Config)
+	case kindImport:
+		return isPure(o.importDecl.ID, o.importDecl.ForEach)
+	case kindCheck:
+		return pureRules(o.check.Asserts)
+	default:
+		return o.pure
+	}
+}
+
+func pureRules(rules []*configs.CheckRule) bool {
+	return !slices.ContainsFunc(rules, func(r *configs.CheckRule) bool { return !isPure(r.Condition, r.ErrorMessage) })
 }
 
 // stays marks a variable, local or output as stable if all it is computed from is.

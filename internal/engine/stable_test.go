@@ -185,6 +185,9 @@ func told(plan *plans.Plan) []string {
 	for _, c := range plan.Changes {
 		out = append(out, fmt.Sprintf("%s %s %s %#v %#v %v", c.Action, c.Addr, c.Reason, c.Before, c.After, c.Dependencies))
 	}
+	for _, c := range plan.Drift {
+		out = append(out, fmt.Sprintf("drift %s %s %#v %#v", c.Action, c.Addr, c.Before, c.After))
+	}
 	for _, o := range plan.Outputs {
 		out = append(out, fmt.Sprintf("output %s %v %#v %#v", o.Name, o.Action, o.Before, o.After))
 	}

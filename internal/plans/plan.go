@@ -110,6 +110,15 @@ type Overrides struct {
 	Restored cty.Value
 }
 
+// Empty tells that nothing deviates.
+func (o Overrides) Empty() bool { return len(o.Ignored) == 0 && o.Restored == cty.NilVal }
+
+// Equal tells whether both are the same deviations, in the same order.
+func (o Overrides) Equal(other Overrides) bool {
+	return slices.EqualFunc(o.Ignored, other.Ignored, cty.Path.Equals) && (o.Restored == cty.NilVal) == (other.Restored == cty.NilVal) &&
+		(o.Restored == cty.NilVal || o.Restored.RawEquals(other.Restored))
+}
+
 // CompareChanges orders changes as Terraform lists them: outer modules before
 // inner ones, then by address, the current object before deposed ones.
 func CompareChanges(a, b *Change) int {
