@@ -9,6 +9,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/file"
+	"github.com/towline/terraform-provider-towline/internal/objstore/gcs"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
 )
@@ -17,6 +18,7 @@ import (
 //
 //	file:///ABSOLUTE/PATH
 //	s3://BUCKET/PREFIX?region=REGION&endpoint=URL&path_style=true
+//	gs://BUCKET/PREFIX?endpoint=URL&anonymous=true
 //	mem://NAME    one store a name within this process; for tests
 //
 // The error says what a user can do and quotes no secret.
@@ -28,6 +30,8 @@ func Open(ctx context.Context, rawURL string) (objstore.Store, error) {
 	switch scheme {
 	case "s3":
 		return s3.Open(ctx, rawURL)
+	case "gs":
+		return gcs.Open(ctx, rawURL)
 	case "file":
 		return openFile(rawURL)
 	case "mem":

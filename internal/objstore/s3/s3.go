@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strings"
@@ -16,50 +15,39 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/remote"
 )
 
 // Store is an [objstore.Store] in an S3 bucket. See [Open].
 type Store struct {
 	client *s3.Client
-	at     location
+	at     remote.Location
 }
 
 var _ objstore.Store = (*Store)(nil)
-
-// writeID is the metadata that tells one write from another. A request whose
-// answer was lost is sent again and then finds its own first attempt in the way;
-// the id tells that from somebody else's write.
-const writeID = "towline-write"
 
 // Get implements [objstore.Store].
 func (s *Store) Get(parent context.Context, key string, limit int64) (objstore.Object, error) {
 	if err := objstore.ValidateKey(key); err != nil {
 		return objstore.Object{}, err
 	}
-	ctx, cancel := context.WithTimeout(parent, callTimeout)
+	ctx, cancel := remote.Call(parent)
 	defer cancel()
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.at.bucket, Key: s.key(key)})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
 	if err != nil {
 		return objstore.Object{}, wrap(parent, "read", key, err, nil)
 	}
 	defer out.Body.Close()
-	if aws.ToInt64(out.ContentLength) > limit {
-		return objstore.Object{}, tooLarge(key, limit)
-	}
-	data, err := io.ReadAll(io.LimitReader(out.Body, limit+1))
+	data, err := remote.ReadAll(key, out.Body, aws.ToInt64(out.ContentLength), limit)
 	switch {
+	case errors.Is(err, objstore.ErrTooLarge):
+		return objstore.Object{}, err
 	case err != nil:
 		return objstore.Object{}, wrap(parent, "read", key, err, nil)
-	case int64(len(data)) > limit:
-		return objstore.Object{}, tooLarge(key, limit)
 	}
 	return objstore.Object{
 		Data: data, Version: objstore.Version(aws.ToString(out.ETag)), Modified: aws.ToTime(out.LastModified).UTC(),
 	}, nil
-}
-
-func tooLarge(key string, limit int64) error {
-	return fmt.Errorf("read %q: %w (limit %d bytes)", key, objstore.ErrTooLarge, limit)
 }
 
 // Stat implements [objstore.Store].
@@ -67,9 +55,9 @@ func (s *Store) Stat(parent context.Context, key string) (objstore.Info, error) 
 	if err := objstore.ValidateKey(key); err != nil {
 		return objstore.Info{}, err
 	}
-	ctx, cancel := context.WithTimeout(parent, callTimeout)
+	ctx, cancel := remote.Call(parent)
 	defer cancel()
-	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.at.bucket, Key: s.key(key)})
+	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
 	if err != nil {
 		return objstore.Info{}, wrap(parent, "look up", key, err, nil)
 	}
@@ -102,12 +90,12 @@ func (s *Store) put(parent context.Context, verb, key string, data []byte, refus
 	if err := objstore.ValidateKey(key); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(parent, callTimeout)
+	ctx, cancel := remote.Call(parent)
 	defer cancel()
 	id := rand.Text()
 	in := &s3.PutObjectInput{
-		Bucket: &s.at.bucket, Key: s.key(key), Body: bytes.NewReader(data),
-		ContentLength: aws.Int64(int64(len(data))), Metadata: map[string]string{writeID: id},
+		Bucket: &s.at.Bucket, Key: s.key(key), Body: bytes.NewReader(data),
+		ContentLength: aws.Int64(int64(len(data))), Metadata: map[string]string{remote.WriteID: id},
 	}
 	condition(in)
 	out, err := s.client.PutObject(ctx, in)
@@ -124,8 +112,8 @@ func (s *Store) put(parent context.Context, verb, key string, data []byte, refus
 
 // ownWrite tells whether the object under key was written by the call with this id.
 func (s *Store) ownWrite(ctx context.Context, key, id string) (objstore.Version, bool) {
-	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.at.bucket, Key: s.key(key)})
-	if err != nil || out.Metadata[writeID] != id {
+	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
+	if err != nil || out.Metadata[remote.WriteID] != id {
 		return "", false
 	}
 	return objstore.Version(aws.ToString(out.ETag)), true
@@ -138,9 +126,9 @@ func (s *Store) List(parent context.Context, prefix string) iter.Seq2[objstore.I
 			yield(objstore.Info{}, err)
 			return
 		}
-		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.at.bucket, Prefix: s.key(prefix)})
+		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.at.Bucket, Prefix: s.key(prefix)})
 		for pages.HasMorePages() {
-			ctx, cancel := context.WithTimeout(parent, callTimeout)
+			ctx, cancel := remote.Call(parent)
 			page, err := pages.NextPage(ctx)
 			cancel()
 			if err != nil {
@@ -156,8 +144,8 @@ func (s *Store) List(parent context.Context, prefix string) iter.Seq2[objstore.I
 
 func (s *Store) yieldPage(page *s3.ListObjectsV2Output, yield func(objstore.Info, error) bool) bool {
 	for _, object := range page.Contents {
-		key := strings.TrimPrefix(aws.ToString(object.Key), aws.ToString(s.key("")))
-		if objstore.ValidateKey(key) != nil { // folders made by consoles, and what others put there
+		key, ok := s.at.Key(aws.ToString(object.Key))
+		if !ok {
 			continue
 		}
 		info := objstore.Info{Key: key, Size: aws.ToInt64(object.Size), Modified: aws.ToTime(object.LastModified).UTC()}
@@ -173,45 +161,35 @@ func (s *Store) Delete(parent context.Context, key string) error {
 	if err := objstore.ValidateKey(key); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(parent, callTimeout)
+	ctx, cancel := remote.Call(parent)
 	defer cancel()
-	_, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.at.bucket, Key: s.key(key)})
+	_, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
 	if err = wrap(parent, "delete", key, err, nil); errors.Is(err, objstore.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-func (s *Store) key(key string) *string {
-	if s.at.prefix != "" {
-		key = s.at.prefix + "/" + key
-	}
-	return &key
-}
+func (s *Store) key(key string) *string { return aws.String(s.at.Name(key)) }
 
-// wrap gives an error of the SDK the meaning that callers act on. refused is what
-// a failed condition means, nil if the request had none. If the caller's own
-// context ended, that is the error.
+// wrap gives an error of the SDK its meaning. refused is what a failed condition
+// means, nil if the request had none.
 func wrap(parent context.Context, verb, key string, err, refused error) error {
 	if err == nil {
 		return nil
 	}
-	if cause := parent.Err(); cause != nil {
-		return fmt.Errorf("%s %q: %w", verb, key, cause)
-	}
-	return fmt.Errorf("%s %q: %w (%s)", verb, key, kindOf(err, refused), brief(err))
+	return remote.Wrap(parent, verb, key, kindOf(err, refused), brief(err))
 }
 
 func kindOf(err, refused error) error {
-	switch status := statusOf(err); {
-	case status == http.StatusNotFound && codeOf(err) != "NoSuchBucket":
-		return objstore.ErrNotExist
-	case status == http.StatusForbidden, status == http.StatusUnauthorized:
-		return objstore.ErrDenied
+	status := statusOf(err)
+	switch {
+	case codeOf(err) == "NoSuchBucket":
+		return objstore.ErrUnavailable
 	case status == http.StatusPreconditionFailed && refused != nil:
 		return refused
 	}
-	return objstore.ErrUnavailable
+	return remote.KindOf(status)
 }
 
 func statusOf(err error) int {
@@ -230,15 +208,11 @@ func codeOf(err error) string {
 	return ""
 }
 
-// brief is the server's own code and message, or else the innermost cause: the
-// SDK's full text repeats the request, which may hold presigned parts.
+// brief is the server's own code and message, or else the first cause.
 func brief(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		return strings.TrimSuffix(api.ErrorCode()+": "+api.ErrorMessage(), ": ")
 	}
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
-		err = inner
-	}
-	return err.Error()
+	return remote.Innermost(err)
 }

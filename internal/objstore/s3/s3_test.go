@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"strings"
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 // run gives the tests a server; the racing processes that the suite starts
 // inherit its address and credentials.
 func run(m *testing.M) int {
-	if os.Getenv("AWS_ENDPOINT_URL_S3") != "" && os.Getenv("TOWLINE_OBJSTORETEST_RACER") != "" {
+	if objstoretest.Racing() {
 		return objstoretest.Main(m)
 	}
 	dir, err := os.MkdirTemp("", "towline-s3-")
@@ -56,68 +55,14 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestLostAnswer has the network drop the answer to a write that succeeded. The
-// client sends it again, finds the object in the way, and must know it as its own.
-func TestLostAnswer(t *testing.T) {
+func TestFaults(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(context.Context, objstore.Store) error{
-		"PutIfAbsent": func(ctx context.Context, store objstore.Store) error {
-			_, err := store.PutIfAbsent(ctx, "x", []byte("mine"))
-			return err
+	objstoretest.RunFaults(t, objstoretest.Remote{
+		Server: server.Endpoint,
+		Open: func(t *testing.T, endpoint string) objstore.Store {
+			return openStore(t, versitygw.StoreURL(endpoint, bucket, prefixOf(t)))
 		},
-		"PutIfMatch": func(ctx context.Context, store objstore.Store) error {
-			version, err := store.Put(ctx, "x", []byte("before"))
-			if err != nil {
-				return err
-			}
-			_, err = store.PutIfMatch(ctx, "x", []byte("mine"), version)
-			return err
-		},
-	}
-	for name, write := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			proxy, dropped := losingProxy(t)
-			store := openStore(t, strings.Replace(server.StoreURL(bucket, prefixOf(t)), url.QueryEscape(server.Endpoint), url.QueryEscape(proxy), 1))
-			if err := write(t.Context(), store); err != nil {
-				t.Errorf("%s whose answer was lost: %v", name, err)
-			}
-			if dropped.Load() == 0 {
-				t.Error("no answer was lost; the test proves nothing")
-			}
-			if got, err := store.Get(t.Context(), "x", 10); err != nil || string(got.Data) != "mine" {
-				t.Errorf("Get = %q, %v", got.Data, err)
-			}
-		})
-	}
-}
-
-// losingProxy forwards to the server and drops the answer of the first conditional
-// write after the server carried it out.
-func losingProxy(t *testing.T) (address string, dropped *atomic.Int64) {
-	t.Helper()
-	target, err := url.Parse(server.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dropped = &atomic.Int64{}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-			r.Out.Host = r.In.Host // it is signed
-		},
-		ModifyResponse: func(resp *http.Response) error {
-			conditional := resp.Request.Header.Get("If-None-Match") + resp.Request.Header.Get("If-Match")
-			if conditional != "" && dropped.Add(1) == 1 {
-				return errors.New("the answer is lost")
-			}
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
-	front := httptest.NewServer(proxy)
-	t.Cleanup(front.Close)
-	return front.URL, dropped
+	})
 }
 
 // TestAnswers checks what the answers mean that a healthy server does not give.
@@ -173,14 +118,7 @@ func fakeServer(t *testing.T, status int, code string, failures int64) string {
 // TestEndlessObject has the server send more than it announced to have.
 func TestEndlessObject(t *testing.T) {
 	t.Parallel()
-	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Transfer-Encoding", "chunked")
-		for r.Context().Err() == nil {
-			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
-				return
-			}
-		}
-	}))
+	fake := httptest.NewServer(objstoretest.Endless())
 	t.Cleanup(fake.Close)
 	store := openStore(t, "s3://b?path_style=true&endpoint="+url.QueryEscape(fake.URL))
 	if _, err := store.Get(t.Context(), "x", 1<<20); !errors.Is(err, objstore.ErrTooLarge) {

@@ -3,5 +3,5 @@
 //
 // It is not for production, and the shipped binaries do not link it.
 //
-// Start with [Start]. It imports no other package of this module.
+// Start with [Start]. It imports objstoretest/process.
 package versitygw

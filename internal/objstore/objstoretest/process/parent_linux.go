@@ -1,4 +1,4 @@
-package versitygw
+package process
 
 import (
 	"os/exec"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package versitygw
+package process
 
 import "os/exec"
 
