@@ -39,6 +39,10 @@ type kept struct {
 	Targets     []byte `json:"targets"`
 	Environment []byte `json:"environment,omitempty"`
 	Channel     []byte `json:"channel,omitempty"`
+	// Revision and Earlier are the digests of the revision and of the last other one
+	// whose content came: it is in force until the new one's comes.
+	Revision string `json:"revision,omitempty"`
+	Earlier  string `json:"earlier,omitempty"`
 }
 
 func openCache(dir, fingerprint string) (cache, error) {
@@ -91,7 +95,14 @@ func (c cache) last(ctx context.Context, environment, channel string) (kept, err
 // keep makes an update the last one, and removes content that neither it nor the
 // one before needs.
 func (c cache) keep(ctx context.Context, k kept, state *State) error {
-	needed := c.needed(ctx, state)
+	before, err := c.last(ctx, state.Environment, state.Channel)
+	if err == nil {
+		k.Earlier = c.earlier(ctx, before, state)
+	}
+	if state.Revision != nil {
+		k.Revision = state.Revision.Digest
+	}
+	needed := needed(before, k, state)
 	data, err := json.Marshal(k)
 	if err != nil {
 		return err
@@ -110,21 +121,26 @@ func (c cache) keep(ctx context.Context, k kept, state *State) error {
 	return nil
 }
 
-// needed is the digests of a state's documents, of its revision and of the
-// revision before, to which one may want to return.
-func (c cache) needed(ctx context.Context, state *State) map[string]bool {
-	digests := map[string]bool{}
-	if state.Revision != nil {
-		digests[state.Revision.Digest] = true
+// earlier is the revision to which one may want to return: the one before, unless its
+// content never came.
+func (c cache) earlier(ctx context.Context, before kept, state *State) string {
+	if before.Revision == "" || state.Revision != nil && state.Revision.Digest == before.Revision {
+		return before.Earlier
 	}
+	if _, err := c.store.Stat(ctx, contentPrefix+before.Revision); err != nil {
+		return before.Earlier
+	}
+	return before.Revision
+}
+
+// needed is the digests of the documents of a state and of the one before, and of
+// their revisions.
+func needed(before, k kept, state *State) map[string]bool {
+	digests := map[string]bool{k.Revision: true, k.Earlier: true}
 	for _, doc := range state.documents() {
 		if data, err := control.Encode(doc); err == nil {
 			digests[trust.Digest(data)] = true
 		}
-	}
-	before, err := c.last(ctx, state.Environment, state.Channel)
-	if err != nil {
-		return digests
 	}
 	v, err := before.verify(state.Environment, state.Channel)
 	if err != nil {
@@ -132,10 +148,6 @@ func (c cache) needed(ctx context.Context, state *State) map[string]bool {
 	}
 	for _, target := range v.List(trust.EnvironmentRole(state.Environment)) {
 		digests[target.SHA256] = true
-	}
-	revisions, err := revisionsOf(state.Channel, v.List(trust.ChannelRole(state.Channel)))
-	if err == nil && len(revisions) > 0 {
-		digests[revisions[0].Digest] = true
 	}
 	return digests
 }

@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -80,25 +78,6 @@ func copyOf(t *testing.T, store objstore.Store) map[string][]byte {
 	return all
 }
 
-func (w *world) put(t *testing.T, key string, data []byte) {
-	t.Helper()
-	if _, err := w.store.Put(t.Context(), key, data); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// find returns the one key that contains all parts.
-func (w *world) find(t *testing.T, parts ...string) string {
-	t.Helper()
-	for _, key := range allKeys(t, w.store) {
-		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(key, part) }) {
-			return key
-		}
-	}
-	t.Fatalf("no key contains %q", parts)
-	return ""
-}
-
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,181 +94,6 @@ func TestUpdate(t *testing.T) {
 	dev, err := w.client.Update(t.Context(), noon, "dev", "stable")
 	if err != nil || len(dev.Scopes) != 0 {
 		t.Errorf("environment without documents = %+v, %v", dev, err)
-	}
-}
-
-// TestAttacks has someone who can write to the store, or answer for it, do what
-// the name says. Each is refused by name, and what was verified before stays.
-func TestAttacks(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		attack func(*testing.T, *world)
-		want   error
-	}{
-		"replay of the whole older store": {func(t *testing.T, w *world) {
-			old := copyOf(t, w.store)
-			publish(t, w.repo, "two")
-			w.update(t, nil)
-			for key, data := range old {
-				w.put(t, key, data)
-			}
-		}, trust.ErrRollback},
-		"mix of an old snapshot and a new timestamp": {func(t *testing.T, w *world) {
-			old, err := w.store.Get(t.Context(), w.find(t, "tuf/", ".snapshot.json"), maxSnapshot)
-			if err != nil {
-				t.Fatal(err)
-			}
-			publish(t, w.repo, "two")
-			w.put(t, w.newest(t, "snapshot"), old.Data)
-		}, trust.ErrMixAndMatch},
-		"altered role metadata": {func(t *testing.T, w *world) {
-			publish(t, w.repo, "two")
-			w.alter(t, w.newest(t, "channel-stable"), `"sequence":2`, `"sequence":9`)
-		}, trust.ErrMixAndMatch},
-		"altered timestamp": {func(t *testing.T, w *world) {
-			publish(t, w.repo, "two")
-			w.alter(t, "tuf/timestamp.json", `"expires":"2027`, `"expires":"2099`)
-		}, trust.ErrUnsigned},
-		"altered document": {func(t *testing.T, w *world) {
-			if _, err := w.repo.PutDocuments(t.Context(), signing(t, noon, "owner"), scope("web")); err != nil {
-				t.Fatal(err)
-			}
-			w.alter(t, w.find(t, "targets/", "web.json"), "observe", "enforce")
-		}, trust.ErrTampered},
-		"document that never ends": {func(t *testing.T, w *world) {
-			if _, err := w.repo.PutDocuments(t.Context(), signing(t, noon, "owner"), scope("web")); err != nil {
-				t.Fatal(err)
-			}
-			w.put(t, w.find(t, "targets/", "web.json"), bytes.Repeat([]byte("x"), 1<<20))
-		}, trust.ErrTampered},
-		"timestamp that never ends": {func(t *testing.T, w *world) {
-			w.put(t, "tuf/timestamp.json", bytes.Repeat([]byte(" "), maxTimestamp+1))
-		}, objstore.ErrTooLarge},
-		"root that never ends": {func(t *testing.T, w *world) {
-			w.put(t, "tuf/2.root.json", bytes.Repeat([]byte(" "), maxRoot+1))
-		}, objstore.ErrTooLarge},
-		"root of a stranger": {func(t *testing.T, w *world) {
-			config := SingleKey(testKey(t, "mallory").Public(), []string{"prod"}, []string{"stable"})
-			root, err := signing(t, noon, "mallory").Root(2, config.Top, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.put(t, "tuf/2.root.json", root)
-		}, trust.ErrUnsigned},
-		"metadata withheld": {func(t *testing.T, w *world) {
-			publish(t, w.repo, "two")
-			if err := w.store.Delete(t.Context(), w.newest(t, "channel-stable")); err != nil {
-				t.Fatal(err)
-			}
-		}, ErrIncomplete},
-		"content withheld": {func(t *testing.T, w *world) {
-			if _, err := w.repo.PutDocuments(t.Context(), signing(t, noon, "owner"), scope("web")); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.store.Delete(t.Context(), w.find(t, "targets/", "web.json")); err != nil {
-				t.Fatal(err)
-			}
-		}, ErrIncomplete},
-		"environment signed with another environment's key": {func(t *testing.T, w *world) {
-			w.forgeEnvironment(t, "dev-owner")
-		}, trust.ErrUnsigned},
-		"rubbish": {func(t *testing.T, w *world) { w.put(t, "tuf/timestamp.json", []byte("<html>")) }, trust.ErrMalformed},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			test.attack(t, w)
-			w.update(t, test.want)
-			w.restart(t)
-			w.update(t, test.want)
-			state, err := w.client.Last(t.Context(), "prod", "stable")
-			if err != nil || state.Revision == nil || len(state.Scopes) != 1 {
-				t.Errorf("what was verified before is lost: %+v, %v", state, err)
-			}
-		})
-	}
-}
-
-// newest returns the key of a role's metadata with the highest version.
-func (w *world) newest(t *testing.T, role string) string {
-	t.Helper()
-	for version := int64(50); version > 0; version-- {
-		key := control.MetadataKey(versionedFile(version, role))
-		if _, err := w.store.Stat(t.Context(), key); err == nil {
-			return key
-		}
-	}
-	t.Fatalf("no metadata of %s", role)
-	return ""
-}
-
-func (w *world) alter(t *testing.T, key, old, new string) {
-	t.Helper()
-	object, err := w.store.Get(t.Context(), key, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := bytes.Replace(object.Data, []byte(old), []byte(new), 1)
-	if bytes.Equal(changed, object.Data) {
-		t.Fatalf("%s does not contain %s", key, old)
-	}
-	w.put(t, key, changed)
-}
-
-// forgeEnvironment publishes, with the rightful snapshot and timestamp keys, an
-// environment signed by somebody else's.
-func (w *world) forgeEnvironment(t *testing.T, name string) {
-	t.Helper()
-	view, err := w.repo.load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := signing(t, noon, name).Role(9, trust.EnvironmentRole("prod"), spec(t, 1, name), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.put(t, "tuf/9.env-prod.json", data)
-	files, owner := view.v.Files(), signing(t, noon, "owner")
-	files[trust.EnvironmentRole("prod")] = trust.FileInfo{Version: 9, Length: int64(len(data)), SHA256: trust.Digest(data)}
-	snapshot, err := owner.Snapshot(9, view.v.Top().Snapshot, files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.put(t, "tuf/9.snapshot.json", snapshot)
-	timestamp, err := owner.Timestamp(9, view.v.Top().Timestamp, trust.FileInfo{Version: 9, Length: int64(len(snapshot)), SHA256: trust.Digest(snapshot)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.put(t, "tuf/timestamp.json", timestamp)
-}
-
-func TestTamperedRevision(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	publish(t, w.repo, "two")
-	state := w.update(t, nil)
-	for name, content := range map[string]string{"altered": "tvo", "longer": "two and more", "shorter": "t"} {
-		w.put(t, w.find(t, "targets/channels/stable/", state.Revision.Name), []byte(content))
-		if _, err := w.client.Content(t.Context(), *state.Revision); !errors.Is(err, trust.ErrTampered) {
-			t.Errorf("%s: %v; want %v", name, err, trust.ErrTampered)
-		}
-	}
-}
-
-// TestFreeze has someone go on answering with metadata whose time is over.
-func TestFreeze(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	late := noon.Add(2 * DefaultExpiry)
-	_, err := w.client.Update(t.Context(), late, "prod", "stable")
-	if !errors.Is(err, trust.ErrExpired) {
-		t.Errorf("Update: %v; want %v", err, trust.ErrExpired)
-	}
-	w.wantHeld(t, 1)
-	state, err := w.client.Last(t.Context(), "prod", "stable")
-	if err != nil || !state.Expires.At.Before(late) {
-		t.Errorf("the held state says that it ends at %v, %v", state.Expires, err)
 	}
 }
 

@@ -72,19 +72,25 @@ func fetchTarget(ctx context.Context, store objstore.Store, target trust.Target)
 func walkRoots(ctx context.Context, store objstore.Store, v *trust.Verifier) ([]byte, error) {
 	var last []byte
 	for range maxRotations {
-		object, err := fetch(ctx, store, versionedFile(v.RootVersion()+1, trust.RoleRoot), maxRoot)
-		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrDenied) {
-			return last, nil
+		next, err := followRoot(ctx, store, v)
+		if err != nil || next == nil {
+			return last, err
 		}
-		if err != nil {
-			return nil, err
-		}
-		if err := v.AddRoot(object.Data); err != nil {
-			return nil, err
-		}
-		last = object.Data
+		last = next
 	}
 	return nil, fmt.Errorf("fetch roots: %w: there are more than %d new ones", trust.ErrMalformed, maxRotations)
+}
+
+// followRoot has v accept the next root, nil if there is none.
+func followRoot(ctx context.Context, store objstore.Store, v *trust.Verifier) ([]byte, error) {
+	object, err := fetch(ctx, store, versionedFile(v.RootVersion()+1, trust.RoleRoot), maxRoot)
+	if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrDenied) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return object.Data, v.AddRoot(object.Data)
 }
 
 // Fingerprint names a repository: the SHA-256 of its first root, in hex. It stays

@@ -36,7 +36,7 @@ func Init(ctx context.Context, store objstore.Store, config Config, s trust.Sign
 	if delegations == nil {
 		delegations = []trust.Delegation{}
 	}
-	err = r.commit(ctx, s, view, change{delegations: delegations, top: view.v.Top()})
+	_, err = r.commit(ctx, s, view.base(), change{delegations: delegations, top: view.v.Top()})
 	if errors.Is(err, errLost) {
 		return nil, fmt.Errorf("create repository in %s: %w", store.URL(), ErrInitialised)
 	}
@@ -75,9 +75,8 @@ func createRoot(ctx context.Context, store objstore.Store, config Config, s trus
 // Reconfigure changes who may sign what. It writes nothing if nothing changes.
 // Agents can read the repository at every moment of it: where the keys of targets,
 // snapshot or timestamp change, one root allows both the old and the new until
-// everything is signed by the new. Meanwhile nobody may publish with a key that is
-// being removed: the last root would no longer vouch for what that key signed. A
-// role that is declared again after its removal continues where it ended.
+// everything is signed by the new. What somebody publishes meanwhile with a key that
+// is being removed stays published, signed by the new. A role that is declared again after its removal continues where it ended.
 func (r *Repository) Reconfigure(ctx context.Context, config Config, s trust.Signing) (changed bool, err error) {
 	if err := config.Validate(); err != nil {
 		return false, fmt.Errorf("reconfigure repository: %w", err)
@@ -94,7 +93,22 @@ func (r *Repository) Reconfigure(ctx context.Context, config Config, s trust.Sig
 	if err != nil {
 		return false, fmt.Errorf("reconfigure repository: %w", err)
 	}
+	if overlapped {
+		if err := r.settle(ctx, config, s); err != nil {
+			return false, fmt.Errorf("reconfigure repository: %w", err)
+		}
+	}
 	return changed || overlapped || final, nil
+}
+
+// settle signs again what somebody published, before the last root, with a key that
+// it removes.
+func (r *Repository) settle(ctx context.Context, config Config, s trust.Signing) error {
+	_, err := r.load(ctx)
+	if disowned(err) {
+		_, err = r.Revoke(ctx, config, s)
+	}
+	return err
 }
 
 // overlap publishes a root that allows the old and the new keys, if they differ.

@@ -58,12 +58,37 @@ func (r *Repository) transact(ctx context.Context, s trust.Signing, plan func(*v
 		if err != nil || planned == nil {
 			return false, err
 		}
-		err = r.commit(ctx, s, view, *planned)
+		published, err := r.commit(ctx, s, view.base(), *planned)
+		if err == nil {
+			err = r.confirm(ctx, view, published)
+		}
 		if !errors.Is(err, errLost) {
 			return err == nil, err
 		}
 	}
 	return false, ErrContended
+}
+
+// confirm makes sure that no root that came meanwhile disowns what was just
+// published: nobody could read the repository. Then the timestamp of before is put
+// back, and whoever still may publish does so again.
+func (r *Repository) confirm(ctx context.Context, view *view, published objstore.Version) error {
+	now, err := r.loadRoots(ctx)
+	if err != nil || now.v.RootVersion() == view.v.RootVersion() {
+		return err
+	}
+	if _, err := r.load(ctx); !disowned(err) {
+		return nil
+	}
+	if _, err := r.store.PutIfMatch(ctx, control.MetadataKey(timestampFile), view.stamp, published); err != nil && !errors.Is(err, objstore.ErrChanged) {
+		return fmt.Errorf("take back what is signed by keys that were removed meanwhile: %w", err)
+	}
+	return errLost
+}
+
+// disowned tells whether metadata is refused because its keys are not trusted.
+func disowned(err error) bool {
+	return errors.Is(err, trust.ErrUnsigned) || errors.Is(err, trust.ErrThreshold)
 }
 
 // backOff waits for a random time that grows with the attempts.
@@ -79,87 +104,121 @@ func backOff(ctx context.Context, attempt int) error {
 	}
 }
 
-// commit writes what a change needs and makes it visible in the last step. A
-// crash before that leaves files that nothing names.
-func (r *Repository) commit(ctx context.Context, s trust.Signing, view *view, c change) error {
-	files := view.v.Files()
-	for _, role := range slices.Sorted(maps.Keys(c.roles)) {
-		if err := r.commitRole(ctx, s, role, specIn(view, c, role), c.roles[role], files); err != nil {
-			return err
-		}
-	}
-	if c.delegations != nil || c.renewTargets {
-		if err := r.commitTargets(ctx, s, view, c, files); err != nil {
-			return err
-		}
-	}
-	snapshot, _ := view.v.SnapshotFile() // there is none in a new repository
-	if c.keepSnapshot {
-		return r.commitTimestamp(ctx, s, view, c, snapshot)
-	}
-	snapshot, err := r.putVersioned(ctx, trust.RoleSnapshot, snapshot.Version+1, func(version int64) ([]byte, error) {
-		return s.Snapshot(version, c.top.Snapshot, files)
-	})
-	if err != nil {
-		return err
-	}
-	return r.commitTimestamp(ctx, s, view, c, snapshot)
+// base is what a publication builds on.
+type base struct {
+	files       map[string]trust.FileInfo
+	delegations []trust.Delegation
+	// snapshot is the current one, of version 0 in a new repository.
+	snapshot trust.FileInfo
+	// timestamp is the version of the current one, object that of the file to replace.
+	timestamp int64
+	object    objstore.Version
 }
 
-// specIn is a role's spec as it will be after the change.
-func specIn(view *view, c change, role string) trust.RoleSpec {
+func (w *view) base() base {
+	snapshot, _ := w.v.SnapshotFile() // there is none in a new repository
+	return base{w.v.Files(), w.v.Delegations(), snapshot, w.v.TimestampVersion(), w.timestamp}
+}
+
+// commit writes what a change needs and makes it visible in the last step. A
+// crash before that leaves files that nothing names.
+func (r *Repository) commit(ctx context.Context, s trust.Signing, on base, c change) (objstore.Version, error) {
+	if c.delegations == nil {
+		c.delegations = on.delegations
+	} else {
+		c.renewTargets = true
+	}
+	for _, role := range slices.Sorted(maps.Keys(c.roles)) {
+		if err := r.commitRole(ctx, s, role, c, on.files); err != nil {
+			return "", err
+		}
+	}
+	if c.renewTargets {
+		if err := r.commitTargets(ctx, s, c, on.files); err != nil {
+			return "", err
+		}
+	}
+	if c.keepSnapshot {
+		return r.commitTimestamp(ctx, s, on, c)
+	}
+	snapshot, err := r.putVersioned(ctx, trust.RoleSnapshot, on.snapshot.Version, func(version int64) ([]byte, error) {
+		return s.Snapshot(version, c.top.Snapshot, on.files)
+	})
+	if err != nil {
+		return "", err
+	}
+	on.snapshot = snapshot
+	return r.commitTimestamp(ctx, s, on, c)
+}
+
+// specOf is a role's spec as it will be after the change.
+func (c change) specOf(role string) trust.RoleSpec {
 	for _, d := range c.delegations {
 		if d.Role == role {
 			return d.RoleSpec
 		}
 	}
-	d, _ := view.v.Delegation(role)
-	return d.RoleSpec
+	return trust.RoleSpec{}
 }
 
-func (r *Repository) commitRole(ctx context.Context, s trust.Signing, role string, spec trust.RoleSpec, list []trust.TargetInfo, files map[string]trust.FileInfo) error {
-	file, err := r.putVersioned(ctx, role, files[role].Version+1, func(version int64) ([]byte, error) {
-		return s.Role(version, role, spec, list)
+func (r *Repository) commitRole(ctx context.Context, s trust.Signing, role string, c change, files map[string]trust.FileInfo) error {
+	file, err := r.putVersioned(ctx, role, files[role].Version, func(version int64) ([]byte, error) {
+		return s.Role(version, role, c.specOf(role), c.roles[role])
 	})
 	files[role] = file
 	return err
 }
 
-func (r *Repository) commitTargets(ctx context.Context, s trust.Signing, view *view, c change, files map[string]trust.FileInfo) error {
-	delegations := c.delegations
-	if delegations == nil {
-		delegations = view.v.Delegations()
-	}
-	file, err := r.putVersioned(ctx, trust.RoleTargets, files[trust.RoleTargets].Version+1, func(version int64) ([]byte, error) {
-		return s.Targets(version, c.top.Targets, delegations)
+func (r *Repository) commitTargets(ctx context.Context, s trust.Signing, c change, files map[string]trust.FileInfo) error {
+	file, err := r.putVersioned(ctx, trust.RoleTargets, files[trust.RoleTargets].Version, func(version int64) ([]byte, error) {
+		return s.Targets(version, c.top.Targets, c.delegations)
 	})
 	files[trust.RoleTargets] = file
 	return err
 }
 
-func (r *Repository) commitTimestamp(ctx context.Context, s trust.Signing, view *view, c change, snapshot trust.FileInfo) error {
-	data, err := s.Timestamp(view.v.TimestampVersion()+1, c.top.Timestamp, snapshot)
+func (r *Repository) commitTimestamp(ctx context.Context, s trust.Signing, on base, c change) (objstore.Version, error) {
+	version, err := following(trust.RoleTimestamp, on.timestamp)
 	if err != nil {
-		return err
+		return "", err
 	}
-	key := control.MetadataKey(timestampFile)
-	if view.timestamp == "" {
-		_, err = r.store.PutIfAbsent(ctx, key, data)
-	} else {
-		_, err = r.store.PutIfMatch(ctx, key, data, view.timestamp)
+	data, err := s.Timestamp(version, c.top.Timestamp, on.snapshot)
+	if err != nil {
+		return "", err
 	}
+	published, err := r.putTimestamp(ctx, data, on.object)
 	if errors.Is(err, objstore.ErrChanged) || errors.Is(err, objstore.ErrExist) {
-		return errLost
+		return "", errLost
 	}
 	if err != nil {
-		return fmt.Errorf("publish: %w", err)
+		return "", fmt.Errorf("publish: %w", err)
 	}
-	return nil
+	return published, nil
 }
 
-// putVersioned creates the first free version of a role's metadata from a version
-// on. Versions may have gaps; they must only rise.
-func (r *Repository) putVersioned(ctx context.Context, role string, from int64, sign func(version int64) ([]byte, error)) (trust.FileInfo, error) {
+func (r *Repository) putTimestamp(ctx context.Context, data []byte, before objstore.Version) (objstore.Version, error) {
+	key := control.MetadataKey(timestampFile)
+	if before == "" {
+		return r.store.PutIfAbsent(ctx, key, data)
+	}
+	return r.store.PutIfMatch(ctx, key, data, before)
+}
+
+// following is the version after one that somebody else may have chosen.
+func following(role string, version int64) (int64, error) {
+	if version >= trust.MaxVersion {
+		return 0, fmt.Errorf("publish: version %d of %s: %w", version, role, trust.ErrFastForward)
+	}
+	return version + 1, nil
+}
+
+// putVersioned creates the first free version of a role's metadata after a version.
+// Versions may have gaps; they must only rise.
+func (r *Repository) putVersioned(ctx context.Context, role string, after int64, sign func(version int64) ([]byte, error)) (trust.FileInfo, error) {
+	from, err := following(role, after)
+	if err != nil {
+		return trust.FileInfo{}, err
+	}
 	for version := from; version < from+freeVersions; version++ {
 		data, err := sign(version)
 		if err != nil {

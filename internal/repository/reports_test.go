@@ -103,7 +103,7 @@ func TestReceiptsAcrossParts(t *testing.T) {
 }
 
 // Every single receipt that is missing from a chain is noticed, wherever it is.
-func TestReceiptsMissingAnywhere(t *testing.T) {
+func TestAttackReceiptsWithheld(t *testing.T) {
 	t.Parallel()
 	const length = 2*receiptChunk + 2
 	for missing := int64(1); missing <= length; missing++ {
@@ -131,7 +131,7 @@ func TestReceiptsMissingAnywhere(t *testing.T) {
 
 // A receipt that is moved to another place in the chain, or came from another
 // agent's, is signed and still refused.
-func TestReceiptInAnothersPlace(t *testing.T) {
+func TestAttackReceiptsReordered(t *testing.T) {
 	t.Parallel()
 	store, declared, key := enrolled(t, 1)
 	writeReceipts(t, store, key, 1, 1, 3, "")
@@ -152,7 +152,7 @@ func TestReceiptInAnothersPlace(t *testing.T) {
 
 // After a new enrolment the old key's receipts count only as far as the new key's
 // vouch for them.
-func TestReceiptsOfEarlierEnrolment(t *testing.T) {
+func TestAttackReceiptsForged(t *testing.T) {
 	t.Parallel()
 	old := testKey(t, "agent1").Ed25519()
 	tests := map[string]struct {
@@ -209,7 +209,7 @@ func TestReceiptsOfEarlierEnrolment(t *testing.T) {
 	}
 }
 
-func TestReportsRefusals(t *testing.T) {
+func TestAttackClaimAndHeartbeatForged(t *testing.T) {
 	t.Parallel()
 	claimKey, beatKey := control.ClaimKey("prod", "web", 1), control.HeartbeatKey("prod", "web")
 	tests := map[string]struct {

@@ -80,6 +80,8 @@ type view struct {
 	v     *trust.Verifier
 	// timestamp is the version to replace, "" if there is no timestamp yet.
 	timestamp objstore.Version
+	// stamp is the timestamp itself.
+	stamp []byte
 }
 
 func (r *Repository) load(ctx context.Context) (*view, error) {
@@ -94,7 +96,7 @@ func (r *Repository) load(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	view.timestamp = object.Version
+	view.timestamp, view.stamp = object.Version, object.Data
 	return view, view.accept(ctx, object.Data)
 }
 

@@ -10,6 +10,8 @@ var (
 	ErrThreshold = errors.New("it is signed by fewer trusted keys than the role's threshold")
 	// ErrRollback: an older version than one seen before, or one that forgets what was seen.
 	ErrRollback = errors.New("it is older than what was seen before")
+	// ErrFastForward: a version so high that no newer one can follow. Whoever signed it wanted that.
+	ErrFastForward = errors.New("its version leaves no room for newer ones")
 	// ErrExpired: its time is over. Either nobody renews it, or someone withholds newer versions.
 	ErrExpired = errors.New("it has expired")
 	// ErrMixAndMatch: it is not the version that the rest of the metadata names.

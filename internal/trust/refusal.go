@@ -25,22 +25,35 @@ func checkShape(data []byte) error {
 	if ambiguous(parsed) {
 		return fmt.Errorf("%w: a value is null or a name is there twice", ErrMalformed)
 	}
-	return checkKeys(data)
+	return checkFields(data)
 }
 
-// checkKeys refuses keys other than ed25519 keys.
-func checkKeys(data []byte) error {
+// checkFields refuses keys of other kinds and versions that nobody can reach by publishing.
+func checkFields(data []byte) error {
 	type keyed struct {
 		Keys map[string]*metadata.Key `json:"keys"`
+	}
+	type versioned struct {
+		Version int64 `json:"version"`
 	}
 	var file struct {
 		Signed struct {
 			keyed
-			Delegations keyed `json:"delegations"`
+			versioned
+			Meta        map[string]versioned `json:"meta"`
+			Delegations keyed                `json:"delegations"`
 		} `json:"signed"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	for name, meta := range file.Signed.Meta {
+		if meta.Version > MaxVersion {
+			return fmt.Errorf("%w: it names version %d of %.64q", ErrFastForward, meta.Version, name)
+		}
+	}
+	if file.Signed.Version > MaxVersion {
+		return fmt.Errorf("%w: it is version %d", ErrFastForward, file.Signed.Version)
 	}
 	for _, keys := range []map[string]*metadata.Key{file.Signed.Keys, file.Signed.Delegations.Keys} {
 		for id, key := range keys {

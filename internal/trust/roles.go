@@ -121,25 +121,14 @@ func specOf(keys map[string]*metadata.Key, ids []string, threshold int, fields m
 	return spec
 }
 
+// MaxVersion is the highest version that is believed. A publication a second takes
+// thirty thousand years to reach it.
+const MaxVersion = 1 << 40
+
 // Delegation is a delegated role as the targets role declares it.
 type Delegation struct {
 	Role string
 	RoleSpec
-}
-
-// SignedBy tells whether metadata of a delegated role bears the signatures that
-// spec asks for.
-func (s RoleSpec) SignedBy(data []byte) bool {
-	const role = "any"
-	delegator := metadata.Targets()
-	delegator.Signed.Delegations = &metadata.Delegations{Keys: map[string]*metadata.Key{}}
-	ids := addKeys(delegator.Signed.Delegations.Keys, s.Keys)
-	delegator.Signed.Delegations.Roles = []metadata.DelegatedRole{{Name: role, KeyIDs: ids, Threshold: s.Threshold}}
-	if checkShape(data) != nil {
-		return false
-	}
-	meta, err := metadata.Targets().FromBytes(data)
-	return err == nil && delegator.VerifyDelegate(role, meta) == nil
 }
 
 // Union is a spec under which signatures made for either hold: all keys of both,

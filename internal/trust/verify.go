@@ -126,7 +126,16 @@ func (v *Verifier) Role(role string, data []byte) error {
 	if err := v.update(role, RoleTargets, data); err != nil {
 		return err
 	}
-	for name, file := range v.md.Targets[role].Signed.Targets {
+	if err := checkList(role, v.md.Targets[role]); err != nil {
+		delete(v.md.Targets, role)
+		return err
+	}
+	return nil
+}
+
+// checkList refuses a list that names a target outside the role's paths.
+func checkList(role string, meta *metadata.Metadata[metadata.TargetsType]) error {
+	for name, file := range meta.Signed.Targets {
 		err := error(nil)
 		switch {
 		case !mayList(role, name):
@@ -135,7 +144,6 @@ func (v *Verifier) Role(role string, data []byte) error {
 			err = ErrMalformed
 		}
 		if err != nil {
-			delete(v.md.Targets, role)
 			return fmt.Errorf("role %s: target %q: %w", role, name, err)
 		}
 	}
@@ -198,8 +206,9 @@ func (v *Verifier) Top() Top {
 }
 
 // Delegations are the environments' and channels' roles, sorted by name.
-func (v *Verifier) Delegations() []Delegation {
-	targets := v.md.Targets[RoleTargets]
+func (v *Verifier) Delegations() []Delegation { return delegationsOf(v.md.Targets[RoleTargets]) }
+
+func delegationsOf(targets *metadata.Metadata[metadata.TargetsType]) []Delegation {
 	if targets == nil || targets.Signed.Delegations == nil {
 		return nil
 	}
@@ -232,13 +241,21 @@ func (v *Verifier) List(role string) []Target {
 		return nil
 	}
 	var list []Target
+	for _, info := range listOf(meta) {
+		list = append(list, Target{TargetInfo: info, role: role})
+	}
+	return list
+}
+
+func listOf(meta *metadata.Metadata[metadata.TargetsType]) []TargetInfo {
+	var list []TargetInfo
 	for _, name := range slices.Sorted(maps.Keys(meta.Signed.Targets)) {
 		file := meta.Signed.Targets[name]
 		info := TargetInfo{Name: name, Length: file.Length, SHA256: hex.EncodeToString(file.Hashes["sha256"])}
 		if file.Custom != nil {
 			info.Custom = *file.Custom
 		}
-		list = append(list, Target{TargetInfo: info, role: role})
+		list = append(list, info)
 	}
 	return list
 }
