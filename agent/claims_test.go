@@ -2,10 +2,12 @@ package agent_test
 
 import (
 	"crypto/ed25519"
-	"encoding/base64"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -13,17 +15,8 @@ import (
 
 // newClaimant claims the enrolment with another key, as a thief of the token would.
 func newClaimant(w *world) error {
-	_, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		return err
-	}
-	public, _ := private.Public().(ed25519.PublicKey)
-	signed, err := control.SignClaim(control.Claim{Version: control.FormatVersion, Environment: "prod", Agent: "a1", Generation: 1,
-		AgentKey: base64.StdEncoding.EncodeToString(public), Time: w.clock()}, w.token, private)
-	if err != nil {
-		return err
-	}
-	_, err = w.store.PutIfAbsent(w.t.Context(), control.ClaimKey("prod", "a1", 1), signed)
+	signed := w.strangersClaim(control.Claim{Agent: "a1", Generation: 1})
+	_, err := w.store.PutIfAbsent(w.t.Context(), control.ClaimKey("prod", "a1", 1), signed)
 	return err
 }
 
@@ -40,4 +33,64 @@ func (w *world) roundLogged(out io.Writer) control.Outcome {
 	}
 	w.agent = a
 	return a.Round(w.t.Context())
+}
+
+// TestAttackClaimReplayed puts claims that were good elsewhere, or earlier, in the
+// place of a new enrolment's. The new machine says so and touches nothing; once the
+// foreign claim is gone it enrols, and all objects are still its own.
+func TestAttackClaimReplayed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		claim func(w *world, before []byte) []byte
+		want  string
+	}{
+		"claim of the enrolment before": {func(_ *world, before []byte) []byte { return before }, "the claim in the store does not hold"},
+		"claim of another agent": {func(w *world, _ []byte) []byte {
+			return w.strangersClaim(control.Claim{Agent: "a2", Generation: 2})
+		}, "the claim in the store does not hold"},
+		"claim with the token, by a thief": {func(w *world, _ []byte) []byte {
+			return w.strangersClaim(control.Claim{Agent: "a1", Generation: 2})
+		}, "claimed by another key"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := atRest(t)
+			before, err := w.store.Get(t.Context(), control.ClaimKey("prod", "a1", 1), control.MaxDocument)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.reenrol(true)
+			w.advance(time.Minute)
+			key := control.ClaimKey("prod", "a1", 2)
+			w.put(key, string(test.claim(w, before.Data)))
+			log := &strings.Builder{}
+			if got := w.roundLogged(log); got != control.OutcomeFailed || !strings.Contains(log.String(), test.want) {
+				t.Errorf("outcome %s, log %s", got, log)
+			}
+			if err := w.store.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+			w.advance(time.Minute)
+			w.remove("a")
+			if got := w.roundLogged(log); got != control.OutcomeApplied || w.creations() != 3 {
+				t.Errorf("afterwards: outcome %s, %d creations, want 3; log %s", got, w.creations(), log)
+			}
+		})
+	}
+}
+
+// strangersClaim is signed with the world's token and a key of a stranger.
+func (w *world) strangersClaim(claim control.Claim) []byte {
+	w.t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	claim.Version, claim.Environment, claim.AgentKey, claim.Time = control.FormatVersion, "prod", control.EncodeKey(public), w.clock()
+	signed, err := control.SignClaim(claim, w.token, private)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return signed
 }

@@ -389,8 +389,8 @@ func TestProviderDiesDuringChange(t *testing.T) {
 	}
 }
 
-// TestClonedMachineIsNoticed: two processes with the same key hold the same lease.
-func TestClonedMachineIsNoticed(t *testing.T) {
+// TestAttackClonedMachine: two processes with the same key hold the same lease.
+func TestAttackClonedMachine(t *testing.T) {
 	t.Parallel()
 	w := atRest(t)
 	clone := filepath.Join(t.TempDir(), "data")

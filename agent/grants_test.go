@@ -109,7 +109,7 @@ func TestGrantHoldsBackTheRevisionToo(t *testing.T) {
 	}
 }
 
-func TestGrantOfAStrangerHoldsNothing(t *testing.T) {
+func TestAttackGrantOfAStranger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, key := approver(t)

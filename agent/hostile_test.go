@@ -97,9 +97,9 @@ var attacks = map[string]func(w *world){
 	},
 }
 
-// TestWritingToTheStoreIsNotEnough: whoever can write objects but has no key cannot
+// TestAttackWritesToTheStore: whoever can write objects but has no key cannot
 // make an agent forget its objects, whether it goes on, was restarted or lost its data.
-func TestWritingToTheStoreIsNotEnough(t *testing.T) {
+func TestAttackWritesToTheStore(t *testing.T) {
 	t.Parallel()
 	for name, attack := range attacks {
 		for how, next := range map[string]func(w *world){
@@ -221,9 +221,9 @@ func TestNewMachineTakesUpStateAndReceipts(t *testing.T) {
 	}
 }
 
-// TestOlderCopyOfTheStore: somebody puts a copy from before the lease was taken in
+// TestAttackOlderCopyOfTheStore: somebody puts a copy from before the lease was taken in
 // the store's place. What is verified stays in force.
-func TestOlderCopyOfTheStore(t *testing.T) {
+func TestAttackOlderCopyOfTheStore(t *testing.T) {
 	t.Parallel()
 	w := atRest(t)
 	w.reenrol(true)

@@ -246,7 +246,7 @@ func TestLostStoreKeepsTheLastRevisionInForce(t *testing.T) {
 	}
 }
 
-func TestExpiredMetadataHoldsTheLastRevision(t *testing.T) {
+func TestAttackFreezeHoldsTheLastRevision(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.publish(twoThings)

@@ -3,7 +3,6 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -264,81 +263,6 @@ func compress(t testing.TB, data []byte) []byte {
 
 func regular(name string, size int64) tar.Header {
 	return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644}
-}
-
-// TestHostileArchives unpacks what the holder of a channel's key could sign.
-func TestHostileArchives(t *testing.T) {
-	t.Parallel()
-	small := Limits{Files: 4, FileSize: 1000, TotalSize: 2000, PackedSize: 1 << 20}
-	special := func(kind byte, name, link string) []byte {
-		return archiveOf(t, tar.Header{Typeflag: kind, Name: name, Linkname: link, Mode: 0o777})
-	}
-	good := archiveOf(t, regular("main.tf", 10))
-	tests := map[string]struct {
-		archive []byte
-		want    error
-	}{
-		"honest":                         {good, nil},
-		"path that climbs":               {archiveOf(t, regular("../evil", 1)), ErrUnsafe},
-		"path that climbs in the middle": {archiveOf(t, regular("a/../../evil", 1)), ErrUnsafe},
-		"absolute path":                  {archiveOf(t, regular("/etc/evil", 1)), ErrUnsafe},
-		"path of Windows":                {archiveOf(t, regular(`..\evil`, 1)), ErrUnsafe},
-		"path with a drive":              {archiveOf(t, regular("C:/evil", 1)), ErrUnsafe},
-		"path with an escape sequence":   {archiveOf(t, regular("a\x1b[2Jb", 1)), ErrUnsafe},
-		"very long path":                 {archiveOf(t, regular(strings.Repeat("d/", 600)+"x", 1)), ErrUnsafe},
-		"very long name":                 {archiveOf(t, regular(strings.Repeat("n", 256), 1)), ErrUnsafe},
-		"very deep":                      {archiveOf(t, regular(strings.Repeat("d/", 60)+"x", 1)), ErrUnsafe},
-		"symbolic link":                  {special(tar.TypeSymlink, "link", "/etc"), ErrUnsafe},
-		"hard link":                      {special(tar.TypeLink, "link", "main.tf"), ErrUnsafe},
-		"device":                         {special(tar.TypeBlock, "sda", ""), ErrUnsafe},
-		"pipe":                           {special(tar.TypeFifo, "pipe", ""), ErrUnsafe},
-		"folder":                         {special(tar.TypeDir, "dir/", ""), ErrUnsafe},
-		"same name twice":                {archiveOf(t, regular("a", 1), regular("a", 2)), ErrUnsafe},
-		"same name in capitals":          {archiveOf(t, regular("a", 1), regular("A", 2)), ErrUnsafe},
-		"file where a folder is":         {archiveOf(t, regular("a/b", 1), regular("a", 1)), fs.ErrExist},
-		"state":                          {archiveOf(t, regular("terraform.tfstate", 1)), ErrUnsafe},
-		"installed providers":            {archiveOf(t, regular(".terraform/providers/p", 1)), ErrUnsafe},
-		"hooks of git":                   {archiveOf(t, regular("m/.GIT/hooks/post-checkout", 1)), ErrUnsafe},
-		"too many files":                 {archiveOf(t, regular("1", 1), regular("2", 1), regular("3", 1), regular("4", 1), regular("5", 1)), ErrLimit},
-		"large file":                     {archiveOf(t, regular("big", 1001)), ErrLimit},
-		"large sum":                      {archiveOf(t, regular("1", 900), regular("2", 900), regular("3", 900)), ErrLimit},
-		"bomb":                           {compress(t, make([]byte, 100<<20)), ErrMalformed},
-		"bomb behind a name":             {archiveOf(t, regular("big", 50<<20)), ErrLimit},
-		"bomb of headers":                {headerBomb(t), ErrLimit},
-		"cut off":                        {good[:len(good)/2], ErrMalformed},
-		"not compressed":                 {[]byte("main.tf"), ErrMalformed},
-		"larger than allowed":            {noise(t, 1<<20+1), ErrLimit},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			parent := t.TempDir()
-			err := Unpack(revision(t, test.archive), filepath.Join(parent, "out"), small)
-			if !errors.Is(err, test.want) {
-				t.Fatalf("Unpack: %v; want %v", err, test.want)
-			}
-			entries, readErr := os.ReadDir(parent)
-			if readErr != nil || err != nil && len(entries) != 0 {
-				t.Errorf("the refused archive left %v, %v", entries, readErr)
-			}
-		})
-	}
-}
-
-// headerBomb is a long run of large headers without content.
-func headerBomb(t *testing.T) []byte {
-	t.Helper()
-	header := tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "g", PAXRecords: map[string]string{"comment": strings.Repeat("x", 500_000)}}
-	return archiveOf(t, header, header, header)
-}
-
-func noise(t *testing.T, size int) []byte {
-	t.Helper()
-	data := make([]byte, size)
-	if _, err := rand.Read(data); err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 func TestUnverifiedIsRefused(t *testing.T) {

@@ -43,8 +43,8 @@ func TestSignAndOpen(t *testing.T) {
 	}
 }
 
-// TestReceiptAsHeartbeat presents one kind of document where another is expected.
-func TestReceiptAsHeartbeat(t *testing.T) {
+// TestAttackReceiptAsHeartbeat presents one kind of document where another is expected.
+func TestAttackReceiptAsHeartbeat(t *testing.T) {
 	t.Parallel()
 	public, private := testKey("agent")
 	signed, err := Sign(validReceipt(), private)
@@ -71,7 +71,7 @@ func tamper(t *testing.T, signed []byte) []byte {
 	return out
 }
 
-func TestClaims(t *testing.T) {
+func TestAttackClaim(t *testing.T) {
 	t.Parallel()
 	_, token := testKey("token")
 	agentPublic, agent := testKey("agent")
@@ -114,7 +114,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestReceiptChain(t *testing.T) {
+func TestAttackReceiptChain(t *testing.T) {
 	t.Parallel()
 	public, private := testKey("agent")
 	_, stranger := testKey("stranger")

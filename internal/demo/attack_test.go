@@ -167,10 +167,10 @@ func (s *scene) declareScope(r *repository.Repository) error {
 	return err
 }
 
-// TestStrangersControlDocument has a publisher, who may sign what is current but
+// TestAttackStrangersControlDocument has a publisher, who may sign what is current but
 // not what an environment declares, sign a scope with another key. Metadata around
 // it is as it should be: only the missing signature tells.
-func TestStrangersControlDocument(t *testing.T) {
+func TestAttackStrangersControlDocument(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, &simcloud{}, nil)
 	s.converge()

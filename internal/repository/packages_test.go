@@ -56,8 +56,8 @@ func TestPackagesSurvive(t *testing.T) {
 	}
 }
 
-// TestPackagesThatWereTamperedWith: whoever can write to the store changes nothing that an agent runs.
-func TestPackagesThatWereTamperedWith(t *testing.T) {
+// TestAttackPackages: whoever can write to the store changes nothing that an agent runs.
+func TestAttackPackages(t *testing.T) {
 	t.Parallel()
 	content := append(bytes.Repeat([]byte("package "), packagePart/8), "the end"...)
 	for name, test := range map[string]struct {

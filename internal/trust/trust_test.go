@@ -181,9 +181,9 @@ func TestTamperedTargetBytes(t *testing.T) {
 	}
 }
 
-// TestRefusals presents each attack to a verifier that saw the honest publication
+// TestAttackMetadata presents each attack to a verifier that saw the honest publication
 // before.
-func TestRefusals(t *testing.T) {
+func TestAttackMetadata(t *testing.T) {
 	t.Parallel()
 	older := func(role string) func(*publication) {
 		return func(p *publication) { p.versions[role]-- }
