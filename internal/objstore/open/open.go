@@ -8,28 +8,35 @@ import (
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/azblob"
 	"github.com/towline/terraform-provider-towline/internal/objstore/file"
 	"github.com/towline/terraform-provider-towline/internal/objstore/gcs"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
 )
 
+// forms is what people may write.
+const forms = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX?account=NAME or file:///PATH"
+
 // Open opens a store by its URL:
 //
 //	file:///ABSOLUTE/PATH
 //	s3://BUCKET/PREFIX?region=REGION&endpoint=URL&path_style=true
 //	gs://BUCKET/PREFIX?endpoint=URL&anonymous=true
+//	azblob://CONTAINER/PREFIX?account=NAME&endpoint=URL&anonymous=true
 //	mem://NAME    one store a name within this process; for tests
 //
 // The error says what a user can do and quotes no secret.
 func Open(ctx context.Context, rawURL string) (objstore.Store, error) {
 	scheme, _, ok := strings.Cut(rawURL, "://")
 	if !ok {
-		return nil, fmt.Errorf("open store: %q is not a URL; write file:///PATH or s3://BUCKET/PREFIX", withoutQuery(rawURL))
+		return nil, fmt.Errorf("open store: %q is not a URL; write %s", withoutQuery(rawURL), forms)
 	}
 	switch scheme {
 	case "s3":
 		return s3.Open(ctx, rawURL)
+	case "azblob":
+		return azblob.Open(ctx, rawURL)
 	case "gs":
 		return gcs.Open(ctx, rawURL)
 	case "file":
@@ -37,7 +44,7 @@ func Open(ctx context.Context, rawURL string) (objstore.Store, error) {
 	case "mem":
 		return mem.Named(strings.TrimPrefix(rawURL, "mem://")), nil
 	}
-	return nil, fmt.Errorf("open store: URLs that begin with %s:// are not known; write file:///PATH or s3://BUCKET/PREFIX", scheme)
+	return nil, fmt.Errorf("open store: URLs that begin with %s:// are not known; write %s", scheme, forms)
 }
 
 func openFile(rawURL string) (objstore.Store, error) {

@@ -11,9 +11,11 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, rawURL := range map[string]string{
-		"file": "file://" + dir,
-		"mem":  "mem://" + t.Name(),
-		"s3":   "s3://bucket/prefix?region=eu-west-1",
+		"file":   "file://" + dir,
+		"mem":    "mem://" + t.Name(),
+		"s3":     "s3://bucket/prefix?region=eu-west-1",
+		"gs":     "gs://bucket/prefix?anonymous=true",
+		"azblob": "azblob://container/prefix?account=name&anonymous=true",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,9 +75,12 @@ func (b Budget) Retries() func() bool {
 	left := MaxAttempts - 1
 	return func() bool {
 		left--
-		return left >= 0 && b.limiter.Allow()
+		return left >= 0 && b.Allow()
 	}
 }
+
+// Allow takes one retry from the budget, if any is left.
+func (b Budget) Allow() bool { return b.limiter.Allow() }
 
 // Retryable tells whether an answer asks for the same request again. A conflict is a
 // concurrent write to the same key that was under way.
