@@ -35,8 +35,7 @@ func publicOf(key ed25519.PrivateKey) string {
 
 func publicPEM(t *testing.T, key trust.Key) string {
 	t.Helper()
-	public := key.Public()
-	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(public[:]))
+	der, err := x509.MarshalPKIXPublicKey(key.Ed25519().Public())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/towline/terraform-provider-towline/internal/signer"
 )
 
 // Address is the provider's source address.
@@ -21,8 +23,8 @@ const Address = "registry.terraform.io/towline/towline"
 
 // Environment variables that stand in for the provider's configuration.
 const (
-	keyEnv     = "TOWLINE_SIGNING_KEY"
-	keyFileEnv = "TOWLINE_SIGNING_KEY_FILE"
+	keyEnv     = signer.TextEnv
+	keyFileEnv = signer.NameEnv
 	rootEnv    = "TOWLINE_FINGERPRINT"
 )
 
@@ -52,11 +54,12 @@ func (p *towlineProvider) Schema(_ context.Context, _ provider.SchemaRequest, re
 		Attributes: map[string]schema.Attribute{
 			"signing_key": schema.StringAttribute{
 				Optional: true, Sensitive: true,
-				MarkdownDescription: "Private ed25519 key in PEM (PKCS8) that signs declarations; several keys may follow one another. " +
+				MarkdownDescription: "Private ed25519 key in PEM (PKCS8) that signs declarations, or `ssh-agent:SHA256:…`, `ssh-agent:COMMENT`, " +
+					"`awskms:///alias/NAME` or `awskms:///KEY-ID` for a key that an SSH agent or AWS KMS keeps, one a line; several keys may follow one another. " +
 					"Environment variable `" + keyEnv + "`. The key never reaches the state; pass it as an ephemeral value to keep it out of plan files, too.",
 			},
 			"signing_key_file": schema.StringAttribute{
-				Optional: true, MarkdownDescription: "File that holds the key instead. Environment variable `" + keyFileEnv + "`.",
+				Optional: true, MarkdownDescription: "File that holds the key instead, or the name of a key as above. Environment variable `" + keyFileEnv + "`.",
 			},
 			"fingerprint": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{digestRule},
@@ -89,7 +92,7 @@ func (p *towlineProvider) Configure(ctx context.Context, req provider.ConfigureR
 		resp.Diagnostics.AddAttributeError(path.Root("signing_key_file"), "Signing key is given twice",
 			"Both signing_key and signing_key_file are set, so that it is not clear which key signs. Remove one.")
 	default:
-		keys, err := signingKeys(model.SigningKey.ValueString(), model.SigningKeyFile.ValueString(), os.Getenv)
+		keys, err := signer.Choose(ctx, model.SigningKey.ValueString(), model.SigningKeyFile.ValueString(), os.Getenv)
 		if err != nil {
 			resp.Diagnostics.AddError("Signing key is not usable", "No declaration can be signed, because "+err.Error()+
 				". Make a key with: openssl genpkey -algorithm ed25519.")

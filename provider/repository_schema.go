@@ -100,10 +100,10 @@ func roleFields(unset string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"keys": schema.SetAttribute{
 			ElementType: types.StringType, Optional: true, Computed: true,
-			MarkdownDescription: "Public ed25519 keys, in base64 or PEM. " + unset + ", unless set.",
+			MarkdownDescription: "Public keys, ed25519 or ECDSA of the curve P-256, in base64 or PEM. " + unset + ", unless set.",
 			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(textRule{"Public key is not valid", func(text string) error {
 				_, err := trust.ParsePublicKey(text)
-				return explain(err, "must be an ed25519 public key in base64 or in PEM, as openssl pkey -pubout writes it")
+				return explain(err, "must be an ed25519 or ECDSA P-256 public key in base64 or in PEM, as openssl pkey -pubout or towline repository keys show writes it")
 			}})},
 		},
 		"threshold": schema.Int64Attribute{

@@ -22,6 +22,7 @@ import (
 var (
 	errNoKey      = errors.New("there is no signing key")
 	errKeyUnknown = errors.New("the signing key is not known yet")
+	errNoTokenKey = errors.New("join tokens are derived from signatures, for which an ed25519 key is needed, in a file or an SSH agent; give one beside the others")
 )
 
 // session is what the provider's parts share: the keys, the clock, and the
@@ -54,13 +55,19 @@ func (s *session) signing() (trust.Signing, error) {
 	return trust.Signing{Keys: s.keys, Now: s.now()}, nil
 }
 
-// tokenKey is the key from which join tokens are derived: the first.
+// tokenKey is the key from which join tokens are derived: the first that signs the
+// same twice.
 func (s *session) tokenKey() (trust.Signer, diag.Diagnostics) {
 	signing, err := s.signing()
 	if err != nil {
 		return nil, failure("issue", "a join token", err)
 	}
-	return signing.Keys[0], nil
+	for _, key := range signing.Keys {
+		if key.Public().SignsTheSameTwice() {
+			return key, nil
+		}
+	}
+	return nil, failure("issue", "a join token", errNoTokenKey)
 }
 
 // open returns the repository at a URL, whose first root must have the

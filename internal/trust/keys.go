@@ -4,66 +4,12 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/theupdateframework/go-tuf/v2/metadata"
 )
-
-// PublicKey is an ed25519 public key. Values can be compared.
-type PublicKey [ed25519.PublicKeySize]byte
-
-// String returns the key in base64, as configuration holds it.
-func (k PublicKey) String() string { return base64.StdEncoding.EncodeToString(k[:]) }
-
-// ID returns the key's TUF key ID. Any key has one.
-func (k PublicKey) ID() string {
-	id, err := k.tuf().ID()
-	if err != nil { // the canonical form of three strings always exists
-		return ""
-	}
-	return id
-}
-
-func (k PublicKey) tuf() *metadata.Key {
-	key, err := metadata.KeyFromPublicKey(ed25519.PublicKey(k[:]))
-	if err != nil { // it fails for other types only
-		return &metadata.Key{}
-	}
-	return key
-}
-
-// ParsePublicKey reads a key in base64 or in PEM (PKIX, "PUBLIC KEY").
-func ParsePublicKey(text string) (PublicKey, error) {
-	text = strings.TrimSpace(text)
-	if block, rest := pem.Decode([]byte(text)); block != nil {
-		return parsePublicPEM(block, rest)
-	}
-	raw, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != ed25519.PublicKeySize {
-		return PublicKey{}, errors.New("read public key: it must be an ed25519 key in base64 (44 characters) or in PEM")
-	}
-	return PublicKey(raw), nil
-}
-
-func parsePublicPEM(block *pem.Block, rest []byte) (PublicKey, error) {
-	if block.Type != "PUBLIC KEY" || len(strings.TrimSpace(string(rest))) > 0 {
-		return PublicKey{}, fmt.Errorf("read public key: the PEM text must hold one PUBLIC KEY, not %q", block.Type)
-	}
-	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		return PublicKey{}, fmt.Errorf("read public key: %w", err)
-	}
-	key, ok := parsed.(ed25519.PublicKey)
-	if !ok {
-		return PublicKey{}, fmt.Errorf("read public key: it must be an ed25519 key, not %T", parsed)
-	}
-	return PublicKey(key), nil
-}
 
 // Signer signs with one key. The key may lie outside the process.
 type Signer interface {
@@ -141,11 +87,10 @@ func (k Key) PEM() ([]byte, error) {
 
 // Public implements [Signer].
 func (k Key) Public() PublicKey {
-	var public PublicKey
-	if len(k.private) == ed25519.PrivateKeySize {
-		copy(public[:], k.private[ed25519.SeedSize:])
+	if len(k.private) != ed25519.PrivateKeySize {
+		return PublicKey{}
 	}
-	return public
+	return PublicKey{string(k.private[ed25519.SeedSize:])}
 }
 
 // Sign implements [Signer].

@@ -65,8 +65,8 @@ func (s RoleSpec) Validate() error {
 	switch {
 	case len(s.Keys) == 0:
 		return errors.New("it needs at least one key")
-	case len(s.Keys) > maxKeys:
-		return fmt.Errorf("it has %d keys, more than %d", len(s.Keys), maxKeys)
+	case len(s.Keys) > MaxKeys:
+		return fmt.Errorf("it has %d keys, more than %d", len(s.Keys), MaxKeys)
 	case s.Threshold < 1 || s.Threshold > len(s.Keys):
 		return fmt.Errorf("its threshold is %d, but it has %d keys", s.Threshold, len(s.Keys))
 	case s.Expiry < time.Second || s.Expiry > maxExpiry || s.Expiry%time.Second != 0:
@@ -88,8 +88,8 @@ func (s RoleSpec) Equal(other RoleSpec) bool {
 	return !slices.ContainsFunc(s.Keys, func(key PublicKey) bool { return !slices.Contains(other.Keys, key) })
 }
 
-// maxKeys bounds a role's keys: each costs a signature check.
-const maxKeys = 64
+// MaxKeys bounds a role's keys: each costs a signature check.
+const MaxKeys = 64
 
 // expiryField holds [RoleSpec.Expiry] in signed metadata, so that whoever signs
 // next knows it. TUF lets a role carry fields of one's own.

@@ -1,10 +1,8 @@
 package trust
 
 import (
-	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -196,6 +194,9 @@ func seal[T metadata.Roles](meta *metadata.Metadata[T], signers []Signer) ([]byt
 		if err != nil {
 			return nil, fmt.Errorf("sign metadata: %w", err)
 		}
+		if !signer.Public().Verify(payload, signature) {
+			return nil, fmt.Errorf("sign metadata: %w: what the signer of %s answered", ErrUnsigned, signer.Public())
+		}
 		meta.Signatures = append(meta.Signatures, metadata.Signature{KeyID: signer.Public().ID(), Signature: signature})
 	}
 	data, err := json.Marshal(meta)
@@ -203,12 +204,4 @@ func seal[T metadata.Roles](meta *metadata.Metadata[T], signers []Signer) ([]byt
 		return nil, fmt.Errorf("sign metadata: %w", err)
 	}
 	return data, nil
-}
-
-func publicOf(key *metadata.Key) (PublicKey, error) {
-	raw, err := hex.DecodeString(key.Value.PublicKey)
-	if err != nil || key.Type != metadata.KeyTypeEd25519 || len(raw) != ed25519.PublicKeySize {
-		return PublicKey{}, errors.New("not an ed25519 key")
-	}
-	return PublicKey(raw), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/signer"
 )
 
 // passphraseEnv holds the passphrase of an approver's key where there is no terminal.
@@ -70,23 +71,23 @@ func (b *breakGlass) signer() (ssh.Signer, error) {
 	refuse := func(err error) error {
 		return mistake("Invalid approver's key", fmt.Sprintf("The key file %s cannot be used: %s. It must be an OpenSSH private key, or an ed25519 key in PEM.", b.keyFile, err))
 	}
-	pem, err := readKeyFile(b.keyFile)
+	pem, err := signer.ReadFile(b.keyFile)
 	if err != nil {
 		return nil, refuse(err)
 	}
-	signer, err := control.ParseApproverKey(pem, nil)
+	approver, err := control.ParseApproverKey(pem, nil)
 	var encrypted *ssh.PassphraseMissingError
 	if errors.As(err, &encrypted) {
 		passphrase, passErr := b.passphrase()
 		if passErr != nil {
 			return nil, passErr
 		}
-		signer, err = control.ParseApproverKey(pem, passphrase)
+		approver, err = control.ParseApproverKey(pem, passphrase)
 	}
 	if err != nil {
 		return nil, refuse(err)
 	}
-	return signer, nil
+	return approver, nil
 }
 
 func (b *breakGlass) passphrase() ([]byte, error) {

@@ -72,7 +72,7 @@ func (p *publisher) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	signing, err := p.signers.signing()
+	signing, err := p.signers.signing(ctx)
 	if err != nil {
 		return exitFailed, err
 	}

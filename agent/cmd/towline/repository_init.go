@@ -82,9 +82,9 @@ func (i *initialiser) signing(ctx context.Context, store objstore.Store) (trust.
 		return trust.Signing{}, mistake("Environment or channel is missing", "A repository is of use with at least one environment, to which agents belong, and one channel, on which revisions are published. Give -environment NAME and -channel NAME.")
 	}
 	if i.newKey == "" {
-		return i.signers.signing()
+		return i.signers.signing(ctx)
 	}
-	if len(i.signers.files) > 0 {
+	if len(i.signers.names) > 0 {
 		return trust.Signing{}, mistake("Invalid combination of flags", "Give either -key, for keys that exist, or -new-key, to have one made.")
 	}
 	if err := i.config([]trust.PublicKey{{}}).Validate(); err != nil {

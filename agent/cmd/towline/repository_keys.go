@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/towline/terraform-provider-towline/internal/signer"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
@@ -42,33 +43,33 @@ func (a *app) repositoryKeysShowCommand() *command {
 	flags := flag.NewFlagSet("repository keys show", flag.ContinueOnError)
 	a.jsonFlag(flags)
 	return &command{
-		synopsis: "Show the public half of signing keys", usage: "[options] FILE", flags: flags,
-		long: `FILE holds private keys or one public key in PEM. Only the public half is printed.
+		synopsis: "Show the public half of signing keys", usage: "[options] KEY", flags: flags,
+		long: "KEY is " + signer.Notation + `, or a file
+with one public key in PEM. Only the public half is printed.
 
-JSON: a list of file, public_key, id.`,
-		run: a.verb(func(_ context.Context, args []string) (int, error) {
-			file, err := oneArgument(args, "repository keys show", "the file with the key")
+JSON: a list of file (the key's name), public_key, id.`,
+		run: a.verb(func(ctx context.Context, args []string) (int, error) {
+			name, err := oneArgument(args, "repository keys show", "the key")
 			if err != nil {
 				return exitFailed, err
 			}
-			keys, err := publicKeys(file)
+			keys, err := publicKeys(ctx, name)
 			if err != nil {
-				return exitFailed, mistake("Invalid signing key", fmt.Sprintf("The key file %s cannot be used: %s.", file, err))
+				return exitFailed, mistake("Invalid signing key", fmt.Sprintf("The key %s cannot be used: %s.", name, err))
 			}
-			return exitOK, a.printKeys(file, keys)
+			return exitOK, a.printKeys(name, keys)
 		}),
 	}
 }
 
-func publicKeys(file string) ([]trust.PublicKey, error) {
-	data, err := readKeyFile(file)
-	if err != nil {
-		return nil, err
+// publicKeys reads the public halves of a key by any name, or a public key's file.
+func publicKeys(ctx context.Context, name string) ([]trust.PublicKey, error) {
+	if data, err := signer.ReadFile(name); err == nil {
+		if key, err := trust.ParsePublicKey(string(data)); err == nil {
+			return []trust.PublicKey{key}, nil
+		}
 	}
-	if key, err := trust.ParsePublicKey(string(data)); err == nil {
-		return []trust.PublicKey{key}, nil
-	}
-	ring, err := trust.ParseKeyring(data)
+	ring, err := signer.Open(ctx, name)
 	return ring.Public(), err
 }
 

@@ -51,7 +51,7 @@ type refreshed struct {
 }
 
 func (a *app) refreshRepository(ctx context.Context, r *repository.Repository, keys *signers, within time.Duration) (int, error) {
-	signing, err := keys.signing()
+	signing, err := keys.signing(ctx)
 	if err != nil {
 		return exitFailed, err
 	}

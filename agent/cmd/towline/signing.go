@@ -1,82 +1,53 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/internal/signer"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
-// Environment variables with signing keys; the provider reads the same.
-const (
-	signingKeyEnv     = "TOWLINE_SIGNING_KEY"
-	signingKeyFileEnv = "TOWLINE_SIGNING_KEY_FILE"
-)
-
 // signers is where a verb finds the keys that it signs with.
-type signers struct{ files repeated }
+type signers struct{ names repeated }
 
 // signerFlags adds the flag for signing keys.
 func signerFlags(flags *flag.FlagSet) *signers {
 	var s signers
-	flags.Var(&s.files, "key", "`FILE` with a private signing key in PEM, or several; may be repeated; else $"+signingKeyEnv+" or the file in $"+signingKeyFileEnv)
+	flags.Var(&s.names, "key", "`KEY` that signs: "+signer.Notation+"; may be repeated; else $"+signer.TextEnv+" or $"+signer.NameEnv)
 	return &s
 }
 
-// signing reads the keys: the flags' files, then the environment's.
-func (s *signers) signing() (trust.Signing, error) {
-	files := s.files
-	if len(files) == 0 {
-		if text := os.Getenv(signingKeyEnv); text != "" {
-			keys, err := trust.ParseKeyring([]byte(text))
-			if err != nil {
-				return trust.Signing{}, mistake("Invalid signing key", "The signing key in "+signingKeyEnv+" cannot be used: "+err.Error()+".")
-			}
-			return trust.Signing{Keys: keys, Now: time.Now()}, nil
-		}
-		if file := os.Getenv(signingKeyFileEnv); file != "" {
-			files = repeated{file}
-		}
-	}
-	if len(files) == 0 {
-		return trust.Signing{}, mistake("Signing key is missing", "This verb signs something. Give the private key with -key FILE, or in "+signingKeyEnv+" or "+signingKeyFileEnv+". \"towline repository keys new FILE\" makes one.")
+// signing opens the keys: the flags', else the environment's.
+func (s *signers) signing(ctx context.Context) (trust.Signing, error) {
+	if len(s.names) == 0 {
+		return environmentSigning(ctx)
 	}
 	signing := trust.Signing{Now: time.Now()}
-	for _, file := range files {
-		keys, err := readSigningKeys(file)
+	for _, name := range s.names {
+		keys, err := signer.Open(ctx, name)
 		if err != nil {
-			return trust.Signing{}, mistake("Invalid signing key", fmt.Sprintf("The signing key file %s cannot be used: %s.", file, err))
+			return trust.Signing{}, mistake("Invalid signing key", fmt.Sprintf("The signing key %s cannot be used: %s. A key is %s.", name, err, signer.Notation))
 		}
 		signing.Keys = append(signing.Keys, keys...)
 	}
 	return signing, nil
 }
 
-func readSigningKeys(path string) (trust.Keyring, error) {
-	data, err := readKeyFile(path)
+func environmentSigning(ctx context.Context) (trust.Signing, error) {
+	keys, err := signer.Choose(ctx, "", "", os.Getenv)
 	if err != nil {
-		return nil, err
+		return trust.Signing{}, mistake("Invalid signing key", fmt.Sprintf("The signing key that %s or %s says cannot be used: %s.", signer.TextEnv, signer.NameEnv, err))
 	}
-	return trust.ParseKeyring(data)
-}
-
-// readKeyFile reads a small file. No error quotes what is in it.
-func readKeyFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	if len(keys) == 0 {
+		return trust.Signing{}, mistake("Signing key is missing", fmt.Sprintf("This verb signs something. Give the key with -key KEY, or in %s or %s. \"towline repository keys new FILE\" makes one.", signer.TextEnv, signer.NameEnv))
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, trust.MaxKeyring+1))
-	if err == nil && len(data) > trust.MaxKeyring {
-		err = fmt.Errorf("it is larger than %d bytes", trust.MaxKeyring)
-	}
-	return data, err
+	return trust.Signing{Keys: keys, Now: time.Now()}, nil
 }
 
 // newKeyFile makes a key in a file that only its owner reads. It never replaces one:
