@@ -70,8 +70,10 @@ type Agent struct {
 	// caughtUp tells whether the store was asked, since the agent started, for what
 	// its environment's last writer left. A data folder may be an older copy.
 	caughtUp bool
-	lease    *lease.Lease
-	state    *states.State
+	// proved tells that the store is known to honour conditions.
+	proved bool
+	lease  *lease.Lease
+	state  *states.State
 	// lost says why the state on this machine cannot be used, until the store's is taken up.
 	lost error
 	// doubled says how it is known that another process goes by this agent's name.
@@ -86,6 +88,8 @@ type Agent struct {
 	// those that are, for the next receipt.
 	open      []journal.Intent
 	recovered []control.Change
+	// expiring is the metadata of which was logged that it ends soon.
+	expiring string
 	// running is the revision that is loaded.
 	running  *loaded
 	interval time.Duration

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
@@ -19,6 +21,7 @@ func (r *round) fetch(ctx context.Context) error {
 	state, err := r.agent.update(ctx)
 	if err == nil {
 		r.declared, r.fresh = state, true
+		r.agent.warnOfExpiry(state)
 	} else {
 		last, lastErr := r.agent.client.Last(ctx, r.agent.config.Environment, r.agent.memory.Channel)
 		if lastErr != nil {
@@ -61,6 +64,23 @@ func (a *Agent) update(ctx context.Context) (*repository.State, error) {
 	}
 	a.memory.Channel = self.Channel
 	return state, nil
+}
+
+// warnOfExpiry logs what of the metadata ends soon, whenever that changes. It is no
+// problem of a round yet.
+func (a *Agent) warnOfExpiry(state *repository.State) {
+	var soon []string
+	for _, ending := range state.Endings {
+		if ending.Soon(a.now()) {
+			soon = append(soon, fmt.Sprintf("%s at %s", ending.Role, ending.At.Format(time.RFC3339)))
+		}
+	}
+	if text := strings.Join(soon, ", "); text != a.expiring {
+		a.expiring = text
+		if text != "" {
+			a.log.Warn("Repository metadata expires soon", "ends", text, "detail", "then no new revision is taken; renew it with: towline repository refresh")
+		}
+	}
 }
 
 func (r *round) warn(summary, detail string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
 const twoThings = `
@@ -243,6 +244,27 @@ func TestLostStoreKeepsTheLastRevisionInForce(t *testing.T) {
 	}
 	if got := len(w.receipts()); got != 5 {
 		t.Errorf("%d receipts in an unbroken chain, want 5", got)
+	}
+}
+
+// TestExpiryIsSaidEarly: the log says once what ends soon, while all goes on.
+func TestExpiryIsSaidEarly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	log := &strings.Builder{}
+	if got := w.roundLogged(log); got != control.OutcomeConverged || strings.Contains(log.String(), "expires soon") {
+		t.Errorf("long before the end: outcome %s, log %s", got, log)
+	}
+	w.advance(repository.DefaultExpiry * 95 / 100)
+	if got := w.roundLogged(log); got != control.OutcomeConverged || !strings.Contains(log.String(), "timestamp at 20") {
+		t.Errorf("with a twentieth of the time left: outcome %s, log %s", got, log)
+	}
+	w.advance(time.Minute)
+	w.agent.Round(t.Context())
+	if got := strings.Count(log.String(), "expires soon"); got != 1 {
+		t.Errorf("it was said %d times, want once", got)
 	}
 }
 

@@ -288,8 +288,8 @@ func (s *session) report(ctx context.Context, url string, trustedRoot []byte, re
 	if len(revisions) > 0 {
 		out.published = revisions[0].Digest
 	}
-	if expiry, err := r.Expires(ctx); err == nil && expiry.At.Before(s.now()) {
-		out.doubts = append(out.doubts, fmt.Errorf("the repository's %s metadata expired at %s, so that newer declarations may be withheld", expiry.Role, expiry.At.Format(time.RFC3339)))
+	if endings, err := r.Endings(ctx); err == nil && endings[0].At.Before(s.now()) {
+		out.doubts = append(out.doubts, fmt.Errorf("the repository's %s metadata expired at %s, so that newer declarations may be withheld", endings[0].Role, endings[0].At.Format(time.RFC3339)))
 	}
 	return out, out.listen(ctx, r.Store())
 }

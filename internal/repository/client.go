@@ -44,7 +44,9 @@ type State struct {
 	Revision *Revision
 	// Expires is what ends first of all that was read. A state from [Client.Last]
 	// may be past it.
-	Expires Expiry
+	Expires trust.Ending
+	// Endings is when all of it ends, beginning with Expires.
+	Endings []trust.Ending
 }
 
 // Update reads and verifies the newest metadata of one environment and one
@@ -246,9 +248,8 @@ func (u *update) content(target trust.Target) (trust.Verified, error) {
 
 // stateOf decodes the documents that the accepted metadata lists.
 func stateOf(v *trust.Verifier, environment, channel string, content func(trust.Target) (trust.Verified, error)) (*State, error) {
-	role, at := v.Expires()
 	state := &State{
-		Environment: environment, Channel: channel, Expires: Expiry{role, at},
+		Environment: environment, Channel: channel, Expires: v.Expires(), Endings: v.Endings(),
 		Agents: map[string]control.Agent{}, Scopes: map[string]control.Scope{}, Policies: map[string]control.BreakGlassPolicy{},
 	}
 	targets := v.List(trust.EnvironmentRole(environment))

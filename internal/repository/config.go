@@ -86,9 +86,11 @@ func (c Config) delegations() []trust.Delegation {
 	return list
 }
 
-func configOf(v *trust.Verifier) Config {
-	config := Config{Top: v.Top(), Environments: map[string]trust.RoleSpec{}, Channels: map[string]trust.RoleSpec{}}
-	for _, d := range v.Delegations() {
+func configOf(v *trust.Verifier) Config { return configFrom(v.Top(), v.Delegations()) }
+
+func configFrom(top trust.Top, delegations []trust.Delegation) Config {
+	config := Config{Top: top, Environments: map[string]trust.RoleSpec{}, Channels: map[string]trust.RoleSpec{}}
+	for _, d := range delegations {
 		if name, ok := trust.EnvironmentOf(d.Role); ok {
 			config.Environments[name] = d.RoleSpec
 		}
@@ -111,4 +113,39 @@ func sameTop(a, b trust.Top) bool { return a.Root.Equal(b.Root) && sameOnline(a,
 // sameOnline compares the roles whose metadata is signed anew with every publication.
 func sameOnline(a, b trust.Top) bool {
 	return a.Targets.Equal(b.Targets) && a.Snapshot.Equal(b.Snapshot) && a.Timestamp.Equal(b.Timestamp)
+}
+
+// Edit changes the spec of a role by its name, root or env-NAME for example, and tells
+// whether there is such a role. The configuration given stays as it is.
+func (c Config) Edit(role string, edit func(trust.RoleSpec) trust.RoleSpec) (Config, bool) {
+	c.Environments, c.Channels = maps.Clone(c.Environments), maps.Clone(c.Channels)
+	for name, spec := range map[string]*trust.RoleSpec{trust.RoleRoot: &c.Root, trust.RoleTargets: &c.Targets, trust.RoleSnapshot: &c.Snapshot, trust.RoleTimestamp: &c.Timestamp} {
+		if name == role {
+			*spec = edit(*spec)
+			return c, true
+		}
+	}
+	specs, name := c.Environments, ""
+	if environment, ok := trust.EnvironmentOf(role); ok {
+		name = environment
+	} else if channel, ok := trust.ChannelOf(role); ok {
+		specs, name = c.Channels, channel
+	}
+	spec, ok := specs[name]
+	if ok {
+		specs[name] = edit(spec)
+	}
+	return c, ok
+}
+
+// Roles names all roles, as [Config.Edit] takes them.
+func (c Config) Roles() []string {
+	names := []string{trust.RoleRoot, trust.RoleTargets, trust.RoleSnapshot, trust.RoleTimestamp}
+	for _, name := range slices.Sorted(maps.Keys(c.Environments)) {
+		names = append(names, trust.EnvironmentRole(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		names = append(names, trust.ChannelRole(name))
+	}
+	return names
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/probe"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
@@ -65,11 +66,15 @@ func createRoot(ctx context.Context, store objstore.Store, config Config, s trus
 			return nil, fmt.Errorf("%w: the keys must suffice for root, targets, snapshot and timestamp", trust.ErrKeyMissing)
 		}
 	}
-	_, err = store.PutIfAbsent(ctx, control.MetadataKey(versionedFile(1, trust.RoleRoot)), root)
+	key := control.MetadataKey(versionedFile(1, trust.RoleRoot))
+	_, err = store.PutIfAbsent(ctx, key, root)
 	if errors.Is(err, objstore.ErrExist) {
 		return FetchRoot(ctx, store, "")
 	}
-	return root, err
+	if err != nil {
+		return nil, err
+	}
+	return root, probe.Honours(ctx, store, key, root)
 }
 
 // Reconfigure changes who may sign what. It writes nothing if nothing changes.

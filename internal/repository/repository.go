@@ -35,6 +35,16 @@ func Open(ctx context.Context, store objstore.Store, fingerprint string) (*Repos
 	return r, nil
 }
 
+// OpenDamaged opens a repository of which nothing but the roots need be readable, for
+// [Repository.Salvage] and [Repository.Revoke].
+func OpenDamaged(ctx context.Context, store objstore.Store, fingerprint string) (*Repository, error) {
+	root, err := FetchRoot(ctx, store, fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	return newRepository(store, root), nil
+}
+
 func newRepository(store objstore.Store, root []byte) *Repository {
 	return &Repository{store: store, root: root, wait: backOff}
 }
@@ -57,20 +67,45 @@ func (r *Repository) Config(ctx context.Context) (Config, error) {
 	return configOf(view.v), nil
 }
 
-// Expiry says when something in the repository ends.
-type Expiry struct {
-	Role string
-	At   time.Time
-}
-
-// Expires reads what ends first of what every agent needs.
-func (r *Repository) Expires(ctx context.Context) (Expiry, error) {
+// Endings reads when what every agent needs ends, beginning with what ends first.
+func (r *Repository) Endings(ctx context.Context) ([]trust.Ending, error) {
 	view, err := r.load(ctx)
 	if err != nil {
-		return Expiry{}, fmt.Errorf("read repository's expiry: %w", err)
+		return nil, fmt.Errorf("read repository's expiry: %w", err)
 	}
-	role, at := view.v.Expires()
-	return Expiry{role, at}, nil
+	return view.v.Endings(), nil
+}
+
+// Standing is who may sign for a role, and until when what they have signed is good.
+type Standing struct {
+	Role string
+	trust.RoleSpec
+	// Ends is zero for a role that has not signed anything yet.
+	Ends time.Time
+}
+
+// Standings reads who may sign what: the four roles that every repository has, then
+// environments and channels by name.
+func (r *Repository) Standings(ctx context.Context) ([]Standing, error) {
+	view, err := r.load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read who may sign: %w", err)
+	}
+	top := view.v.Top()
+	list := []Standing{
+		{Role: trust.RoleRoot, RoleSpec: top.Root}, {Role: trust.RoleTargets, RoleSpec: top.Targets},
+		{Role: trust.RoleSnapshot, RoleSpec: top.Snapshot}, {Role: trust.RoleTimestamp, RoleSpec: top.Timestamp},
+	}
+	for _, d := range view.v.Delegations() {
+		if _, err := view.list(ctx, d.Role); err != nil {
+			return nil, fmt.Errorf("read who may sign: %w", err)
+		}
+		list = append(list, Standing{Role: d.Role, RoleSpec: d.RoleSpec})
+	}
+	for i := range list {
+		list[i].Ends = view.v.ExpiresOf(list[i].Role)
+	}
+	return list, nil
 }
 
 // view is one verified reading of the repository. Expiry is not judged: who

@@ -86,6 +86,20 @@ func (r *Repository) revocation(ctx context.Context, config Config, s trust.Sign
 	return found.plan(ctx, config, s)
 }
 
+// Salvage reads who may sign what, as [Repository.Config] does, from the roots and the
+// newest targets that their keys have signed, whatever else the store holds.
+func (r *Repository) Salvage(ctx context.Context) (Config, error) {
+	found, err := r.salvage(ctx)
+	if err != nil {
+		return Config{}, fmt.Errorf("salvage repository's configuration: %w", err)
+	}
+	_, targets, err := found.targets(ctx)
+	if err != nil {
+		return Config{}, fmt.Errorf("salvage repository's configuration: %w", err)
+	}
+	return configFrom(found.tops[0], targets.Delegations), nil
+}
+
 // salvaged is what a store holds, file by file.
 type salvaged struct {
 	store objstore.Store
@@ -184,9 +198,8 @@ func (f *salvaged) newest(ctx context.Context, role string, specs ...trust.RoleS
 	return trust.FileInfo{}, trust.Single{}, -1, nil
 }
 
-// plan signs anew the targets, the snapshot, the timestamp, and each list that the new
-// keys have not signed.
-func (f *salvaged) plan(ctx context.Context, config Config, s trust.Signing) (base, change, Revoked, error) {
+// targets is the newest declaration of environments and channels.
+func (f *salvaged) targets(ctx context.Context) (trust.FileInfo, trust.Single, error) {
 	var specs []trust.RoleSpec
 	for _, top := range f.tops {
 		specs = append(specs, top.Targets)
@@ -195,6 +208,13 @@ func (f *salvaged) plan(ctx context.Context, config Config, s trust.Signing) (ba
 	if err == nil && by < 0 {
 		err = fmt.Errorf("role targets: %w: the store holds none that its keys have signed", ErrIncomplete)
 	}
+	return file, targets, err
+}
+
+// plan signs anew the targets, the snapshot, the timestamp, and each list that the new
+// keys have not signed.
+func (f *salvaged) plan(ctx context.Context, config Config, s trust.Signing) (base, change, Revoked, error) {
+	file, targets, err := f.targets(ctx)
 	if err != nil {
 		return base{}, change{}, Revoked{}, err
 	}

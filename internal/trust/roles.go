@@ -131,14 +131,40 @@ type Delegation struct {
 	RoleSpec
 }
 
+// With is the spec with keys added and others removed, and with another threshold
+// unless that is 0.
+func (s RoleSpec) With(add, remove []PublicKey, threshold int) RoleSpec {
+	s.Keys = slices.DeleteFunc(slices.Clone(s.Keys), func(key PublicKey) bool { return slices.Contains(remove, key) })
+	for _, key := range add {
+		if !slices.Contains(s.Keys, key) {
+			s.Keys = append(s.Keys, key)
+		}
+	}
+	if threshold != 0 {
+		s.Threshold = threshold
+	}
+	return s
+}
+
 // Union is a spec under which signatures made for either hold: all keys of both,
 // and the lower threshold. It stands only while one replaces the other.
 func (s RoleSpec) Union(other RoleSpec) RoleSpec {
-	union := RoleSpec{Keys: slices.Clone(s.Keys), Threshold: min(s.Threshold, other.Threshold), Expiry: other.Expiry}
-	for _, key := range other.Keys {
-		if !slices.Contains(union.Keys, key) {
-			union.Keys = append(union.Keys, key)
-		}
-	}
+	union := s.With(other.Keys, nil, min(s.Threshold, other.Threshold))
+	union.Expiry = other.Expiry
 	return union
 }
+
+// Ending is the time until which a role's metadata is good.
+type Ending struct {
+	Role string
+	At   time.Time
+	// Lifetime is the time for which a signature of the role is good.
+	Lifetime time.Duration
+}
+
+// soonShare is the share of the lifetime that is left when people are told: enough to
+// find whoever has the keys, and not so much that they have to hear it for years.
+const soonShare = 10
+
+// Soon tells whether little of the lifetime is left, or nothing.
+func (e Ending) Soon(now time.Time) bool { return e.At.Sub(now) < e.Lifetime/soonShare }

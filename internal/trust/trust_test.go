@@ -155,8 +155,8 @@ func TestVerify(t *testing.T) {
 	if d, ok := v.Delegation(ChannelRole("stable")); !ok || !d.Equal(p.delegations[1].RoleSpec) {
 		t.Errorf("Delegation = %+v, %t", d, ok)
 	}
-	if role, at := v.Expires(); !at.Equal(noon.Add(24*time.Hour)) || role == "" {
-		t.Errorf("Expires = %s, %s", role, at)
+	if first := v.Expires(); !first.At.Equal(noon.Add(24*time.Hour)) || first.Role == "" || first.Lifetime != 24*time.Hour || len(v.Endings()) != 6 {
+		t.Errorf("Expires = %+v of %+v", first, v.Endings())
 	}
 }
 
@@ -530,4 +530,23 @@ func canonical(t *testing.T, data []byte) []byte {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestSoon tells people when a tenth of the lifetime is left.
+func TestSoon(t *testing.T) {
+	t.Parallel()
+	ending := Ending{RoleTimestamp, noon.Add(10 * time.Hour), 100 * time.Hour}
+	for name, test := range map[string]struct {
+		now  time.Time
+		want bool
+	}{
+		"a tenth left":  {noon, false},
+		"less":          {noon.Add(time.Second), true},
+		"it has ended":  {noon.Add(20 * time.Hour), true},
+		"newly renewed": {noon.Add(-90 * time.Hour), false},
+	} {
+		if got := ending.Soon(test.now); got != test.want {
+			t.Errorf("%s: %t; want %t", name, got, test.want)
+		}
+	}
 }

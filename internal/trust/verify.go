@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -263,15 +264,25 @@ func listOf(meta *metadata.Metadata[metadata.TargetsType]) []TargetInfo {
 // ExpiresOf returns when an accepted role's metadata expires; zero if none was accepted.
 func (v *Verifier) ExpiresOf(role string) time.Time { return v.ends()[role] }
 
-// Expires returns the earliest expiry of all accepted metadata, and whose it is.
-func (v *Verifier) Expires() (role string, at time.Time) {
-	ends := v.ends()
-	for _, name := range slices.Sorted(maps.Keys(ends)) {
-		if at.IsZero() || ends[name].Before(at) {
-			role, at = name, ends[name]
-		}
+// Expires returns what ends first of all accepted metadata.
+func (v *Verifier) Expires() Ending { return v.Endings()[0] }
+
+// Endings says when each accepted role's metadata ends, what ends first at the
+// beginning. There is always the root's.
+func (v *Verifier) Endings() []Ending {
+	lifetimes := map[string]time.Duration{}
+	for role, spec := range v.Top().all() {
+		lifetimes[role] = spec.Expiry
 	}
-	return role, at
+	for _, d := range v.Delegations() {
+		lifetimes[d.Role] = d.Expiry
+	}
+	var list []Ending
+	for role, at := range v.ends() {
+		list = append(list, Ending{Role: role, At: at, Lifetime: lifetimes[role]})
+	}
+	slices.SortFunc(list, func(a, b Ending) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Role, b.Role)) })
+	return list
 }
 
 func (v *Verifier) ends() map[string]time.Time {

@@ -12,6 +12,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
 // Environment variables that stand in for flags.
@@ -94,18 +95,32 @@ func (at *access) open(ctx context.Context) (*repository.Repository, error) {
 	return r, at.checkExpiry(ctx, r)
 }
 
-// checkExpiry warns of a repository whose newest parts may be withheld.
+// checkExpiry warns of a repository whose newest parts may be withheld, or soon will
+// be of no use.
 func (at *access) checkExpiry(ctx context.Context, r *repository.Repository) error {
-	expiry, err := r.Expires(ctx)
-	if err != nil {
-		return err
+	endings, err := r.Endings(ctx)
+	if err == nil {
+		at.app.show(expiryWarnings(endings, time.Now()))
 	}
-	if expiry.At.Before(time.Now()) {
-		at.app.show(tfdiags.New(tfdiags.Warning, "Repository metadata has expired", fmt.Sprintf(
+	return err
+}
+
+// expiryWarnings names what has ended, or else what ends soon.
+func expiryWarnings(endings []trust.Ending, now time.Time) tfdiags.Diagnostics {
+	if first := endings[0]; first.At.Before(now) {
+		return tfdiags.New(tfdiags.Warning, "Repository metadata has expired", fmt.Sprintf(
 			"The signature of %s ended at %s. Agents take nothing new, and something newer may be withheld from you. Renew it with: towline repository refresh.",
-			expiry.Role, expiry.At.Format(time.RFC3339))))
+			first.Role, first.At.Format(time.RFC3339)))
 	}
-	return nil
+	var diags tfdiags.Diagnostics
+	for _, ending := range endings {
+		if ending.Soon(now) {
+			diags = append(diags, tfdiags.New(tfdiags.Warning, "Repository metadata expires soon", fmt.Sprintf(
+				"The signature of %s ends at %s, %s. Then agents take nothing new. Renew it with: towline repository refresh.",
+				ending.Role, ending.At.Format(time.RFC3339), age(ending.At, now)))...)
+		}
+	}
+	return diags
 }
 
 // note writes a line for people to stderr.

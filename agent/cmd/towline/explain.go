@@ -8,6 +8,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/probe"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/signer"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -48,6 +49,7 @@ var advice = []struct {
 	{repository.ErrNotFound, "Not found in the repository", "Check the name; towline status lists the agents, towline break-glass list the grants."},
 	{bundle.ErrLimit, "Configuration is too large", "Leave out with a line in .terraformignore what the configuration does not need."},
 	{bundle.ErrUnsafe, "Configuration cannot be packed", "Nothing was published."},
+	{probe.ErrIgnoresConditions, "Store ignores conditions", "Two agents would both believe to hold the lease, and publishers overwrite each other. Use another store; towline repository check tells what this one keeps."},
 	{objstore.ErrDenied, "Store refused access", "Use credentials that may do this in the store."},
 	{objstore.ErrUnavailable, "Store cannot be reached", "Try again; if it stays, check the URL and the network."},
 }

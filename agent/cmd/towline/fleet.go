@@ -98,7 +98,7 @@ func declaredAgents(ctx context.Context, r *repository.Repository, which selecti
 
 // addPublished reads the current revision of each channel in use.
 func addPublished(ctx context.Context, r *repository.Repository, members []*member, now time.Time) error {
-	expiry, err := r.Expires(ctx)
+	endings, err := r.Endings(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func addPublished(ctx context.Context, r *repository.Repository, members []*memb
 			current[m.declared.Channel] = digest
 		}
 		m.published = digest
-		if expiry.At.Before(now) {
-			m.expired = fmt.Sprintf("the signature of %s has expired, so that a newer revision may be withheld", expiry.Role)
+		if first := endings[0]; first.At.Before(now) {
+			m.expired = fmt.Sprintf("the signature of %s has expired, so that a newer revision may be withheld", first.Role)
 		}
 	}
 	return nil

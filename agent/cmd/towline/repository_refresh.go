@@ -59,10 +59,11 @@ func (a *app) refreshRepository(ctx context.Context, r *repository.Repository, k
 	if err != nil {
 		return exitFailed, err
 	}
-	expiry, err := r.Expires(ctx)
+	endings, err := r.Endings(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
+	expiry := endings[0]
 	code := exitOK
 	if len(done.Due) > 0 {
 		code = exitChanges
