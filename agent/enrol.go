@@ -12,6 +12,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/probe"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
@@ -53,7 +54,10 @@ func (a *Agent) enrol(ctx context.Context, declared control.Agent) error {
 	existing, err := a.store.Get(ctx, key, control.MaxDocument)
 	switch {
 	case err == nil:
-		return a.checkClaim(declared, existing)
+		if err := a.checkClaim(declared, existing); err != nil {
+			return err
+		}
+		return a.proveStore(ctx, key, existing.Data)
 	case !errors.Is(err, objstore.ErrNotExist):
 		return fmt.Errorf("read claim: %w", err)
 	}
@@ -85,7 +89,22 @@ func (a *Agent) enrol(ctx context.Context, declared control.Agent) error {
 		return fmt.Errorf("write claim: %w", err)
 	}
 	a.log.Info("enrolled", "environment", a.config.Environment, "agent", a.config.Agent, "generation", declared.Join.Generation)
-	return nil
+	return a.proveStore(ctx, key, signed)
+}
+
+// proveStore finds out, once in the life of a process, whether the store honours
+// conditions: the lease rests on it. The claim that is there is created once more.
+func (a *Agent) proveStore(ctx context.Context, key string, claim []byte) error {
+	if a.proved {
+		return nil
+	}
+	err := probe.Honours(ctx, a.store, key, claim)
+	if err != nil && !errors.Is(err, probe.ErrIgnoresConditions) {
+		a.log.Warn("it is not known yet whether the store honours conditions", "error", err)
+		return nil
+	}
+	a.proved = err == nil
+	return err
 }
 
 // checkClaim tells whether a claim in the store is this agent's own.
