@@ -29,7 +29,7 @@ const (
 )
 
 // instance is one configured provider. Its process is replaced when it has
-// crashed, and the new one gets the last configuration.
+// crashed or grown too large, and the new one gets the last configuration.
 type instance struct {
 	addr   addrs.Provider
 	exe    install.Executable
@@ -38,6 +38,10 @@ type instance struct {
 	log    *slog.Logger
 	now    func() time.Time
 	onEnd  func(*instance)
+	// maxMemory is the size in bytes beyond which the process is replaced.
+	maxMemory uint64
+	// opened counts what the process holds open for us.
+	opened atomic.Int64
 
 	proc   atomic.Pointer[process]
 	closed atomic.Bool
@@ -46,6 +50,7 @@ type instance struct {
 	mu       sync.Mutex
 	config   cty.Value // NilVal until a configuration was accepted
 	restarts []time.Time
+	retired  map[*process]bool // what ends after its last call
 	endOnce  sync.Once
 }
 
@@ -54,7 +59,7 @@ var _ providers.Interface = (*instance)(nil)
 // process returns the running process. If there is none it starts one, which
 // then gets what every new process needs.
 func (i *instance) process(ctx context.Context, method string) (*process, tfdiags.Diagnostics) {
-	if p := i.proc.Load(); p != nil && !i.gone(p) {
+	if p := i.proc.Load(); p != nil && !i.gone(p) && !p.isRetiring() {
 		return p, nil
 	}
 	select {
@@ -67,6 +72,8 @@ func (i *instance) process(ctx context.Context, method string) (*process, tfdiag
 	switch {
 	case i.isClosed():
 		return nil, closedDiags(method)
+	case old != nil && !i.gone(old) && old.isRetiring():
+		return i.succeed(ctx, old), nil
 	case old != nil && !i.gone(old):
 		return old, nil // somebody else was faster
 	case old != nil:
@@ -168,10 +175,11 @@ func (i *instance) allowRestart() tfdiags.Diagnostics {
 // call makes one call to the provider's process.
 func call[Resp any](ctx context.Context, i *instance, method string, f func(context.Context, tfplugin6.ProviderClient) (Resp, error)) (Resp, tfdiags.Diagnostics) {
 	var none Resp
-	p, diags := i.process(ctx, method)
+	p, diags := i.enter(ctx, method)
 	if diags.HasErrors() {
 		return none, diags
 	}
+	defer p.leave()
 	if schema := i.schema.known(); schema != nil {
 		if diags := i.needSchema(ctx, p, schema); diags.HasErrors() {
 			return none, diags
@@ -248,12 +256,18 @@ func (i *instance) configure(ctx context.Context, p *process, schema *providers.
 
 // Stop implements [providers.Interface].
 func (i *instance) Stop(ctx context.Context) error {
-	p := i.proc.Load()
-	if p == nil || i.gone(p) {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
+	var errs []error
+	for _, p := range i.processes() {
+		if !i.gone(p) {
+			errs = append(errs, i.stop(ctx, p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (i *instance) stop(ctx context.Context, p *process) error {
 	resp, err := p.rpc.StopProvider(ctx, new(tfplugin6.StopProvider_Request))
 	if err != nil {
 		return fmt.Errorf("cannot ask provider %s to stop: %w", i.addr.ForDisplay(), err)
@@ -268,7 +282,7 @@ func (i *instance) Stop(ctx context.Context) error {
 func (i *instance) Close() error {
 	i.endOnce.Do(func() {
 		i.closed.Store(true)
-		if p := i.proc.Load(); p != nil {
+		for _, p := range i.processes() {
 			p.end()
 		}
 		i.onEnd(i)

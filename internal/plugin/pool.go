@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -25,6 +26,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
+	// MaxMemory is how large a provider's process may become, in bytes, before it is
+	// replaced by a new one; 0 means [DefaultMaxMemory].
+	MaxMemory uint64
 	// SchemaDir is a folder that keeps providers' schemas between runs. "" means none.
 	SchemaDir string
 }
@@ -36,6 +40,8 @@ type Pool struct {
 	log     *slog.Logger
 	now     func() time.Time
 	disk    diskCache
+	// maxMemory is that of the options.
+	maxMemory uint64
 
 	mu        sync.Mutex
 	closed    bool
@@ -52,7 +58,7 @@ func NewPool(locator Locator, opts Options) *Pool {
 		opts.Now = time.Now
 	}
 	return &Pool{
-		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir},
+		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir}, maxMemory: cmp.Or(opts.MaxMemory, DefaultMaxMemory),
 		schemas: make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
 	}
 }
@@ -89,7 +95,7 @@ func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance,
 	i := &instance{
 		addr: addr, exe: exe, schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
 		log:  p.log.With("provider", addr.String(), "version", exe.Version),
-		turn: make(chan struct{}, 1),
+		turn: make(chan struct{}, 1), maxMemory: p.maxMemory, retired: map[*process]bool{},
 	}
 	i.turn <- struct{}{}
 	p.instances[i] = struct{}{}

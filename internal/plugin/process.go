@@ -66,6 +66,8 @@ type process struct {
 	protocol int
 	stderr   *stderrSink
 
+	traffic
+
 	// schemaSent says that the process has been asked for its schema.
 	schemaSent atomic.Bool
 	dead       atomic.Bool

@@ -62,6 +62,9 @@ func (i *instance) OpenEphemeral(ctx context.Context, req providers.OpenEphemera
 	}
 	refuseDeferred(&resp.Diagnostics, t, answer.GetDeferred())
 	resp.Result = t.decode(&resp.Diagnostics, answer.GetResult())
+	if !resp.Diagnostics.HasErrors() {
+		i.opened.Add(1)
+	}
 	resp.Private = answer.GetPrivate()
 	resp.RenewAt = toTime(answer.GetRenewAt())
 	return resp
@@ -80,6 +83,7 @@ func (i *instance) RenewEphemeral(ctx context.Context, req providers.RenewEpheme
 
 // CloseEphemeral implements [providers.Interface].
 func (i *instance) CloseEphemeral(ctx context.Context, req providers.CloseEphemeralRequest) tfdiags.Diagnostics {
+	defer i.opened.Add(-1)
 	answer, diags := call(ctx, i, "CloseEphemeralResource", func(ctx context.Context, c tfplugin6.ProviderClient) (*tfplugin6.CloseEphemeralResource_Response, error) {
 		return c.CloseEphemeralResource(ctx, &tfplugin6.CloseEphemeralResource_Request{TypeName: req.TypeName, Private: req.Private})
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,7 @@ var changes = map[string]func(v tftypes.Value) tftypes.Value{
 	"unknown":      set("size", tftypes.NewValue(tftypes.Number, tftypes.UnknownValue)),
 	"secret":       set("secret", tftypes.NewValue(tftypes.String, "S3CRET")),
 	"drift":        set("size", tftypes.NewValue(tftypes.Number, 99)),
+	"pid":          set("name", tftypes.NewValue(tftypes.String, strconv.Itoa(os.Getpid()))),
 	"renamed":      set("name", tftypes.NewValue(tftypes.String, "other")),
 	"unset":        set("name", tftypes.NewValue(tftypes.String, nil)),
 	"unknown-name": set("name", tftypes.NewValue(tftypes.String, tftypes.UnknownValue)),
