@@ -38,6 +38,7 @@ var advice = []struct {
 	summary, hint string
 }{
 	{errNoKey, "Signing key is missing", "Set signing_key or signing_key_file of the provider, or " + keyEnv + " or " + keyFileEnv + " in its environment."},
+	{errNoTokenKey, "Signing key does not suffice", "An ed25519 key that signs nothing else in the repository is enough for it."},
 	{errKeyUnknown, "Signing key is not known yet", "The key depends on something that is not applied yet. Apply that first, or give the key directly."},
 	{errNotDeclared, "Document is not declared", "Declare it first, and refer to it by its id so that Terraform keeps the order."},
 	{trust.ErrKeyMissing, "Signing key does not suffice", "Give the provider a key of the role named, or as many as its threshold asks for."},
@@ -49,6 +50,7 @@ var advice = []struct {
 	{repository.ErrContended, "Repository is busy", "Others kept publishing and nothing was lost. Try again."},
 	{repository.ErrIncomplete, "Repository is incomplete", "Somebody has removed a part of it. Put it back from a copy or the store's versions."},
 	{repository.ErrNeedsSignature, "Role must be signed again", "Give the provider the keys of the role named, so that it can sign what the role has signed so far."},
+	{trust.ErrFastForward, "Repository cannot be published to any more", "Somebody with a key has used up the versions. Take the key its power with: towline repository rotate -revoke."},
 	{trust.ErrRollback, "Repository was rolled back", "Somebody has put older metadata in place. Find out who may write to the store before going on."},
 	{trust.ErrTampered, "Repository was tampered with", "Somebody has changed what was signed. Find out who may write to the store before going on."},
 	{trust.ErrUnsigned, "Repository is not signed by trusted keys", "Either the trusted root is of another repository, or somebody has replaced metadata. Compare the fingerprints."},

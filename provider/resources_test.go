@@ -202,7 +202,7 @@ func TestKeysAndThresholds(t *testing.T) {
 		step(block("prod = {}"), repositoryAddr, plancheck.ResourceActionCreate,
 			statecheck.ExpectKnownValue(repositoryAddr, keys, knownvalue.SetExact([]knownvalue.Check{own}))),
 		refusal(block("prod = { threshold = 2 }"), "Role cannot be signed for"),
-		refusal(block(`prod = { keys = ["nonsense"] }`), "must be an ed25519 public key"),
+		refusal(block(`prod = { keys = ["nonsense"] }`), "must be an ed25519 or ECDSA P-256 public key"),
 		step(block(two+" }"), repositoryAddr, plancheck.ResourceActionUpdate,
 			statecheck.ExpectKnownValue(repositoryAddr, keys, knownvalue.SetSizeExact(2)),
 			statecheck.ExpectKnownValue(repositoryAddr, tfjsonpath.New("publishing").AtMapKey("keys"), knownvalue.SetSizeExact(2))),

@@ -1,6 +1,10 @@
 package provider
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"os"
@@ -113,6 +117,39 @@ func TestJoinTokenIsOneForAnIssueAndAnotherForAnyOther(t *testing.T) {
 	}
 	if twin := token(key, func(i *issue) { i.expires = i.expires.In(time.FixedZone("x", 3600)) }); twin != token(key, same) {
 		t.Error("the time zone in which an expiry is written makes another token")
+	}
+}
+
+// ecdsaSigner is a key as AWS KMS keeps it.
+type ecdsaSigner struct{ *ecdsa.PrivateKey }
+
+func (s ecdsaSigner) Public() trust.PublicKey {
+	key, _ := trust.PublicKeyFrom(s.PrivateKey.Public())
+	return key
+}
+
+func (s ecdsaSigner) Sign(message []byte) ([]byte, error) {
+	digest := sha256.Sum256(message)
+	return ecdsa.SignASN1(rand.Reader, s.PrivateKey, digest[:])
+}
+
+// TestTokensComeFromKeysThatSignTheSameTwice: a token that is derived anew must be the
+// one that was handed out.
+func TestTokensComeFromKeysThatSignTheSameTwice(t *testing.T) {
+	t.Parallel()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(time.Now)
+	s.keys = trust.Keyring{ecdsaSigner{private}}
+	if _, diags := s.tokenKey(); !diags.HasError() || !strings.Contains(diags[0].Detail(), "ed25519 key is needed") {
+		t.Errorf("with an ECDSA key alone: %v", diags)
+	}
+	ed25519 := newSigner(t)
+	s.keys = append(s.keys, ed25519)
+	if key, diags := s.tokenKey(); diags.HasError() || key.Public() != ed25519.Public() {
+		t.Errorf("with an ed25519 key beside it: %v, %v", key, diags)
 	}
 }
 
