@@ -30,11 +30,19 @@ func (b *bench) remote(ctx context.Context) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	work := fmt.Sprintf("%d simcloud objects at %s, no-op plan", n, latency)
 	p, err := f.plans(ctx, planEmpty)
 	if err != nil {
 		return nil, err
 	}
-	figures := []Figure{p.wall(fmt.Sprintf("%d simcloud objects at %s, no-op plan", n, latency), Faster(8))}
+	figures := []Figure{p.wall(work, Faster(8))}
+	floor, err := b.repeat(func() (time.Duration, error) { return f.rawPlan(ctx) })
+	if err != nil {
+		return figures, err
+	}
+	figures = append(figures, Figure{
+		Work: work, Unit: Seconds, Against: fmt.Sprintf("raw client, %d at once", rawWorkers), Reference: floor, Towline: figures[0].Towline, Target: Share(rawLimit),
+	})
 	limited, err := b.limited(ctx, n)
 	return append(figures, limited...), err
 }
