@@ -36,7 +36,10 @@ type Requirements = map[addrs.Provider][]string
 
 // Options are an agent's surroundings.
 type Options struct {
+	// Store is the repository's, and what agents coordinate by; Mirrors are copies of the
+	// repository, only read.
 	Store     objstore.Store
+	Mirrors   []objstore.Store
 	Providers Providers
 	// Environ holds TF_VAR_ variables, as NAME=VALUE.
 	Environ []string
@@ -54,6 +57,7 @@ type Options struct {
 type Agent struct {
 	config    Config
 	store     objstore.Store
+	mirrors   []objstore.Store
 	providers Providers
 	environ   []string
 	log       *slog.Logger
@@ -100,7 +104,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	a := &Agent{config: config, store: opts.Store, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}}
+	a := &Agent{config: config, store: opts.Store, mirrors: opts.Mirrors, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -182,7 +186,7 @@ func (a *Agent) openClient() error {
 	if err != nil {
 		return fmt.Errorf("read trusted root: %w", err)
 	}
-	a.client, err = repository.NewClient(a.store, filepath.Join(a.config.DataDir, "repository"), root)
+	a.client, err = repository.NewClient(a.store, filepath.Join(a.config.DataDir, "repository"), root, a.mirrors...)
 	return err
 }
 

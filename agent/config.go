@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsimple"
 
@@ -14,9 +15,12 @@ import (
 // Config is an agent's configuration file.
 type Config struct {
 	// Store is the URL of the repository's store.
-	Store       string `hcl:"store"`
-	Environment string `hcl:"environment"`
-	Agent       string `hcl:"agent"`
+	Store string `hcl:"store"`
+	// Mirrors are URLs of stores that hold copies of the repository, in the order to be
+	// asked when the store gives nothing. Nothing is written there.
+	Mirrors     []string `hcl:"mirrors,optional"`
+	Environment string   `hcl:"environment"`
+	Agent       string   `hcl:"agent"`
 	// TrustedRoot is the path of the root that the agent believes without proof.
 	TrustedRoot string `hcl:"trusted_root"`
 	// DataDir is a folder that survives restarts: the agent's key, what it
@@ -33,6 +37,9 @@ type JoinToken struct {
 	SSMParameter   string `hcl:"ssm_parameter,optional"`
 	SecretsManager string `hcl:"secrets_manager,optional"`
 }
+
+// maxMirrors bounds what a round asks when every store is away.
+const maxMirrors = 8
 
 // LoadConfig reads and checks a configuration file.
 func LoadConfig(path string) (Config, tfdiags.Diagnostics) {
@@ -55,6 +62,9 @@ func (c Config) check(path string) tfdiags.Diagnostics {
 		if err := control.ValidateName(name); err != nil {
 			return invalid(fmt.Sprintf("%s %s.", field, err))
 		}
+	}
+	if len(c.Mirrors) > maxMirrors || slices.Contains(c.Mirrors, c.Store) {
+		return invalid(fmt.Sprintf("mirrors must name other stores than store, at most %d.", maxMirrors))
 	}
 	if !filepath.IsAbs(c.DataDir) {
 		return invalid("data_dir must be an absolute path, because the agent may be started from anywhere.")

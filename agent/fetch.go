@@ -22,6 +22,9 @@ func (r *round) fetch(ctx context.Context) error {
 	if err == nil {
 		r.declared, r.fresh = state, true
 		r.agent.warnOfExpiry(state)
+		if state.From != r.agent.store.URL() {
+			r.warn("Repository read from a mirror", fmt.Sprintf("The store gave nothing that holds; the repository was read from %s. What agents coordinate by is not there.", state.From))
+		}
 	} else {
 		last, lastErr := r.agent.client.Last(ctx, r.agent.config.Environment, r.agent.memory.Channel)
 		if lastErr != nil {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 )
 
 // unconditional is a store that ignores the condition of creations.
@@ -44,5 +46,49 @@ func TestStoreThatIgnoresConditions(t *testing.T) {
 				t.Errorf("the cloud holds %v; want %v, as before", got, want)
 			}
 		})
+	}
+}
+
+// TestRoundFromMirror: while the store is away an agent that is at work takes a new
+// revision from a mirror, says so, and catches up with its reports.
+func TestRoundFromMirror(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(`resource "cloud_thing" "one" { name = "one" }`)
+	w.round(control.OutcomeApplied)
+	w.publish(`resource "cloud_thing" "two" { name = "two" }`)
+	mirror := mem.New("mirror")
+	for info, err := range w.store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, err := w.store.Get(t.Context(), info.Key, 1<<20)
+		if err == nil {
+			_, err = mirror.Put(t.Context(), info.Key, object.Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.mirrors = []objstore.Store{mirror}
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.store.set(true)
+	w.advance(time.Minute)
+	if got := w.agent.Round(t.Context()); got != control.OutcomeApplied {
+		t.Errorf("outcome %q; want %q", got, control.OutcomeApplied)
+	}
+	if got := w.names(); len(got) != 1 || got[0] != "two" {
+		t.Errorf("the cloud holds %v; want two", got)
+	}
+	w.store.set(false)
+	w.round(control.OutcomeConverged)
+	receipts := w.receipts()
+	if len(receipts) != 3 || !strings.Contains(problems(receipts[1]), "Repository read from a mirror") {
+		t.Errorf("%d receipts; the second has the problems: %s", len(receipts), problems(receipts[1]))
+	}
+	if strings.Contains(problems(receipts[2]), "mirror") {
+		t.Errorf("with the store back there are problems: %s", problems(receipts[2]))
 	}
 }

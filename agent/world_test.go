@@ -38,6 +38,8 @@ const thing = "cloud_thing"
 type world struct {
 	t     *testing.T
 	store *flakyStore
+	// mirrors are copies of the repository that the agent may read.
+	mirrors []objstore.Store
 	repo  *repository.Repository
 	key   trust.Key
 	token ed25519.PrivateKey
@@ -248,7 +250,7 @@ func (w *world) start() error {
 func (w *world) openAgent(dir string) (*agent.Agent, error) {
 	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
 		DataDir: dir, JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	return agent.New(config, agent.Options{Store: w.store, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
+	return agent.New(config, agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
 }
 
 // providers serves the world's cloud.

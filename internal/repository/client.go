@@ -16,14 +16,15 @@ import (
 // it, and so does working while the store cannot be reached. It is not safe for
 // concurrent use, and no two clients may share a folder.
 type Client struct {
-	store objstore.Store
-	root  []byte
-	cache cache
+	sources Sources
+	root    []byte
+	cache   cache
 }
 
 // NewClient returns a client that trusts the repository's first root and keeps
-// what it verified in dir, an absolute path.
-func NewClient(store objstore.Store, dir string, firstRoot []byte) (*Client, error) {
+// what it verified in dir, an absolute path. It reads from mirrors what the store does not
+// give, or gives wrongly.
+func NewClient(store objstore.Store, dir string, firstRoot []byte, mirrors ...objstore.Store) (*Client, error) {
 	if _, err := trust.NewVerifier(firstRoot, time.Time{}); err != nil {
 		return nil, fmt.Errorf("open client: %w", err)
 	}
@@ -31,15 +32,17 @@ func NewClient(store objstore.Store, dir string, firstRoot []byte) (*Client, err
 	if err != nil {
 		return nil, fmt.Errorf("open client: %w", err)
 	}
-	return &Client{store: store, root: firstRoot, cache: cache}, nil
+	return &Client{sources: append(Sources{store}, mirrors...), root: firstRoot, cache: cache}, nil
 }
 
 // State is what an environment declares and its channel offers, all verified.
 type State struct {
 	Environment, Channel string
-	Agents               map[string]control.Agent
-	Scopes               map[string]control.Scope
-	Policies             map[string]control.BreakGlassPolicy
+	// From is the URL of the store or mirror that it was read from, "" if nothing was asked.
+	From     string
+	Agents   map[string]control.Agent
+	Scopes   map[string]control.Scope
+	Policies map[string]control.BreakGlassPolicy
 	// Revision is the channel's current one, nil before the first.
 	Revision *Revision
 	// Expires is what ends first of all that was read. A state from [Client.Last]
@@ -56,19 +59,21 @@ type State struct {
 // verified before. In particular [trust.ErrExpired] means that nobody renews the
 // repository or that newer versions are withheld.
 func (c *Client) Update(ctx context.Context, now time.Time, environment, channel string) (*State, error) {
-	u := &update{client: c, ctx: ctx, now: now, environment: environment, channel: channel}
-	for _, step := range []func() error{u.roots, u.timestamp, u.snapshot, u.targets, u.roles, u.documents} {
-		if err := step(); err != nil {
-			return nil, fmt.Errorf("update from %s: %w", c.store.URL(), err)
-		}
+	var done *update
+	err := c.sources.try(ctx, func(ctx context.Context, store objstore.Store) error {
+		done = &update{client: c, store: store, ctx: ctx, now: now, environment: environment, channel: channel}
+		return done.run()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update from %s: %w", c.sources[0].URL(), err)
 	}
 	if channel == "" {
-		return u.state, nil
+		return done.state, nil
 	}
-	if err := c.cache.keep(ctx, u.kept, u.state); err != nil {
+	if err := c.cache.keep(ctx, done.kept, done.state); err != nil {
 		return nil, fmt.Errorf("update: keep what was verified: %w", err)
 	}
-	return u.state, nil
+	return done.state, nil
 }
 
 // Last returns what the last successful [Client.Update] of the environment and
@@ -101,7 +106,11 @@ func (c *Client) Content(ctx context.Context, revision Revision) (trust.Verified
 	if revision.Length > MaxRevision {
 		return trust.Verified{}, fmt.Errorf("read revision %s: it has %d bytes, more than %d", revision.Name, revision.Length, MaxRevision)
 	}
-	verified, err := fetchTarget(ctx, c.store, revision.target)
+	var verified trust.Verified
+	err := c.sources.try(ctx, func(ctx context.Context, store objstore.Store) (err error) {
+		verified, err = fetchTarget(ctx, store, revision.target)
+		return err
+	})
 	if err != nil {
 		return trust.Verified{}, err
 	}
@@ -111,9 +120,11 @@ func (c *Client) Content(ctx context.Context, revision Revision) (trust.Verified
 	return verified, nil
 }
 
-// update is one run of [Client.Update]. Each step may rely on those before it.
+// update is one run of [Client.Update], against one store: what it reads belongs
+// together. Each step may rely on those before it.
 type update struct {
 	client               *Client
+	store                objstore.Store
 	ctx                  context.Context //nolint:containedctx // it lives for one call
 	now                  time.Time
 	environment, channel string
@@ -124,13 +135,23 @@ type update struct {
 	state *State
 }
 
+func (u *update) run() error {
+	for _, step := range []func() error{u.roots, u.timestamp, u.snapshot, u.targets, u.roles, u.documents} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	u.state.From = u.store.URL()
+	return nil
+}
+
 func (u *update) roots() error {
 	root := u.client.cache.newestRoot(u.ctx, u.client.root)
 	v, err := trust.NewVerifier(root, u.now)
 	if err != nil {
 		return err
 	}
-	newer, err := walkRoots(u.ctx, u.client.store, v)
+	newer, err := walkRoots(u.ctx, u.store, v)
 	if err != nil {
 		return err
 	}
@@ -146,7 +167,7 @@ func (u *update) timestamp() error {
 	before := u.client.cache.get(u.ctx, timestampKey, maxTimestamp)
 	u.v.RememberTimestamp(before)
 	remembered := u.v.TimestampVersion()
-	object, err := fetch(u.ctx, u.client.store, timestampFile, maxTimestamp)
+	object, err := fetch(u.ctx, u.store, timestampFile, maxTimestamp)
 	if err != nil {
 		return err
 	}
@@ -171,7 +192,7 @@ func (u *update) snapshot() error {
 		u.kept.Snapshot = before
 		return nil
 	}
-	data, err := fetchNamed(u.ctx, u.client.store, trust.RoleSnapshot, file, maxSnapshot)
+	data, err := fetchNamed(u.ctx, u.store, trust.RoleSnapshot, file, maxSnapshot)
 	if err != nil {
 		return err
 	}
@@ -227,7 +248,7 @@ func (u *update) role(role string, last []byte) ([]byte, error) {
 	if file.Length > 0 && file.Matches(last) {
 		return last, nil
 	}
-	return fetchNamed(u.ctx, u.client.store, role, file, maxMetadata)
+	return fetchNamed(u.ctx, u.store, role, file, maxMetadata)
 }
 
 func (u *update) documents() (err error) {
@@ -239,7 +260,7 @@ func (u *update) content(target trust.Target) (trust.Verified, error) {
 	if verified, err := u.client.cache.content(u.ctx, target); err == nil {
 		return verified, nil
 	}
-	verified, err := fetchTarget(u.ctx, u.client.store, target)
+	verified, err := fetchTarget(u.ctx, u.store, target)
 	if err != nil {
 		return trust.Verified{}, err
 	}

@@ -69,7 +69,7 @@ func copyOf(t *testing.T, store objstore.Store) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	for _, key := range allKeys(t, store) {
-		object, err := store.Get(t.Context(), key, 1<<20)
+		object, err := store.Get(t.Context(), key, packagePart)
 		if err != nil {
 			t.Fatal(err)
 		}

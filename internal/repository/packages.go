@@ -130,10 +130,10 @@ func putPart(ctx context.Context, store objstore.Store, digest string, data []by
 
 // FetchPackage writes a package to w. Every part and the whole are verified: an error
 // means that what was written must not be used.
-func FetchPackage(ctx context.Context, store objstore.Store, p Package, w io.Writer) error {
+func FetchPackage(ctx context.Context, sources Sources, p Package, w io.Writer) error {
 	whole := sha256.New()
 	for _, digest := range p.Parts {
-		if err := fetchPart(ctx, store, digest, io.MultiWriter(w, whole)); err != nil {
+		if err := fetchPart(ctx, sources, digest, io.MultiWriter(w, whole)); err != nil {
 			return fmt.Errorf("fetch the package of %s %s for %s: %w", p.Provider, p.Version, p.Platform, err)
 		}
 	}
@@ -147,20 +147,30 @@ func checkWhole(p Package, whole hash.Hash) error {
 	return nil
 }
 
-func fetchPart(ctx context.Context, store objstore.Store, digest string, w io.Writer) error {
+func fetchPart(ctx context.Context, sources Sources, digest string, w io.Writer) error {
 	if !isDigest(digest) {
 		return fmt.Errorf("%w: a part has no digest", trust.ErrMalformed)
 	}
-	object, err := store.Get(ctx, control.PackagePartKey(digest), packagePart)
-	if errors.Is(err, objstore.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrIncomplete, err)
-	}
-	if err != nil {
+	var part []byte
+	err := sources.try(ctx, func(ctx context.Context, store objstore.Store) (err error) {
+		part, err = partFrom(ctx, store, digest)
 		return err
+	})
+	if err == nil {
+		_, err = w.Write(part)
 	}
-	if trust.Digest(object.Data) != digest {
-		return fmt.Errorf("%w: a part of it was changed", trust.ErrTampered)
-	}
-	_, err = w.Write(object.Data)
 	return err
+}
+
+func partFrom(ctx context.Context, store objstore.Store, digest string) ([]byte, error) {
+	object, err := store.Get(ctx, control.PackagePartKey(digest), packagePart)
+	switch {
+	case errors.Is(err, objstore.ErrNotExist):
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+	case err != nil:
+		return nil, err
+	case trust.Digest(object.Data) != digest:
+		return nil, fmt.Errorf("%w: a part of it was changed", trust.ErrTampered)
+	}
+	return object.Data, nil
 }

@@ -49,7 +49,7 @@ func TestPackagesSurvive(t *testing.T) {
 				t.Fatal(read, err)
 			}
 			var got bytes.Buffer
-			if err := FetchPackage(t.Context(), store, read[0], &got); err != nil || !bytes.Equal(got.Bytes(), content) {
+			if err := FetchPackage(t.Context(), Sources{store}, read[0], &got); err != nil || !bytes.Equal(got.Bytes(), content) {
 				t.Errorf("%d bytes of %d, %v", got.Len(), size, err)
 			}
 		})
@@ -90,7 +90,7 @@ func TestAttackPackages(t *testing.T) {
 			if err := test.change(t.Context(), store, &p); err != nil {
 				t.Fatal(err)
 			}
-			if err := FetchPackage(t.Context(), store, p, &bytes.Buffer{}); !errors.Is(err, test.want) {
+			if err := FetchPackage(t.Context(), Sources{store}, p, &bytes.Buffer{}); !errors.Is(err, test.want) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})

@@ -8,15 +8,17 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
-	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/circuit"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 	"github.com/towline/terraform-provider-towline/internal/plugin"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
 	"github.com/towline/terraform-provider-towline/internal/plugin/install"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -82,12 +84,27 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	store, err := open.Open(ctx, config.Store)
+	sources, err := openSources(ctx, config)
 	if err != nil {
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
-	running, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, store, config.DataDir), Environ: os.Environ(), Logger: log})
+	running, err := agent.New(config, agent.Options{
+		Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config.DataDir), Environ: os.Environ(), Logger: log,
+	})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
+}
+
+// openSources opens an agent's store and its mirrors, none of which may block a round.
+func openSources(ctx context.Context, config agent.Config) (repository.Sources, error) {
+	var sources repository.Sources
+	for _, url := range append([]string{config.Store}, config.Mirrors...) {
+		store, err := open.Open(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, circuit.New(store, time.Now))
+	}
+	return sources, nil
 }
 
 // environmentWith is the process's environment with installed providers in the
@@ -107,9 +124,9 @@ func environmentWith(dataDir string) cliconfig.Environment {
 // agentProviders installs a revision's providers as its lock file says: from the
 // packages that were published with it, or from folders that the machine's CLI
 // configuration names. No registry and no mirror is asked over the network.
-func agentProviders(ctx context.Context, log *slog.Logger, store objstore.Store, dataDir string) agent.Providers {
+func agentProviders(ctx context.Context, log *slog.Logger, sources repository.Sources, dataDir string) agent.Providers {
 	return func(dir string, wanted agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
-		mirror, err := packageCache{store, filepath.Join(dataDir, "packages")}.mirror(ctx, dir)
+		mirror, err := packageCache{sources, filepath.Join(dataDir, "packages")}.mirror(ctx, dir)
 		if err != nil {
 			return nil, nil, tfdiags.FromError("Failed to fetch provider packages", err)
 		}

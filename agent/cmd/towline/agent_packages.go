@@ -12,7 +12,6 @@ import (
 	"runtime"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
-	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
@@ -20,8 +19,8 @@ import (
 // packageCache keeps providers' packages in an agent's data folder, by their content:
 // a file that is there under its digest never changes.
 type packageCache struct {
-	store objstore.Store
-	dir   string
+	sources repository.Sources
+	dir     string
 }
 
 // mirror fetches the packages that a revision names for this machine, as far as they
@@ -68,7 +67,7 @@ func (c packageCache) ensure(ctx context.Context, p repository.Package) error {
 	if err != nil {
 		return fmt.Errorf("make room for a package: %w", err)
 	}
-	err = repository.FetchPackage(ctx, c.store, p, file)
+	err = repository.FetchPackage(ctx, c.sources, p, file)
 	err = errors.Join(err, file.Chmod(0o400), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), c.path(p.SHA256))

@@ -42,7 +42,7 @@ func TestPackageCache(t *testing.T) {
 	t.Parallel()
 	store := mem.New("packages")
 	revision, p := published(t, store, "example.com/acme/rain", "one")
-	cache := packageCache{store, filepath.Join(t.TempDir(), "packages")}
+	cache := packageCache{repository.Sources{store}, filepath.Join(t.TempDir(), "packages")}
 	read := func() []byte {
 		mirror, err := cache.mirror(t.Context(), revision)
 		if err != nil || len(mirror) != 1 {
@@ -93,7 +93,7 @@ func TestPackagesOfNoProvider(t *testing.T) {
 	for _, provider := range []string{"", "a/../../b/c", "example.com/a", "EXAMPLE.com/a/b", "../../x"} {
 		store := mem.New("packages")
 		revision, _ := published(t, store, provider, "x")
-		cache := packageCache{store, filepath.Join(t.TempDir(), "packages")}
+		cache := packageCache{repository.Sources{store}, filepath.Join(t.TempDir(), "packages")}
 		if _, err := cache.mirror(t.Context(), revision); !errors.Is(err, trust.ErrMalformed) {
 			t.Errorf("%q: %v", provider, err)
 		}

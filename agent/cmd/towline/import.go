@@ -10,7 +10,6 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/journal"
-	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 )
 
 func (a *app) importCommand() *command {
@@ -98,11 +97,11 @@ func (a *app) answer(ctx context.Context, path string, addr addrs.ResourceInstan
 	if err := diags.Err(); err != nil {
 		return err
 	}
-	store, err := open.Open(ctx, config.Store)
+	sources, err := openSources(ctx, config)
 	if err != nil {
 		return err
 	}
-	stopped, err := agent.New(config, agent.Options{Store: store, Providers: agentProviders(ctx, log, store, config.DataDir), Logger: log})
+	stopped, err := agent.New(config, agent.Options{Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config.DataDir), Logger: log})
 	if err != nil {
 		return err
 	}

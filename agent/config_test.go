@@ -1,0 +1,45 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/towline/terraform-provider-towline/agent"
+)
+
+// TestConfigMirrors: mirrors are other stores than the store, and few.
+func TestConfigMirrors(t *testing.T) {
+	t.Parallel()
+	many := strings.TrimSuffix(strings.Repeat(`"file:///m",`, 9), ",")
+	tests := map[string]struct {
+		mirrors string
+		want    []string
+		wrong   bool
+	}{
+		"none":     {"", nil, false},
+		"two":      {`mirrors = ["gs://b/p", "file:///m"]`, []string{"gs://b/p", "file:///m"}, false},
+		"the same": {`mirrors = ["s3://b/p"]`, nil, true},
+		"many":     {`mirrors = [` + many + `]`, nil, true},
+		"no list":  {`mirrors = "file:///m"`, nil, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "agent.hcl")
+			text := "store = \"s3://b/p\"\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = \"/r\"\ndata_dir = \"/d\"\n" + test.mirrors + "\n"
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			config, diags := agent.LoadConfig(path)
+			if diags.HasErrors() != test.wrong {
+				t.Fatalf("LoadConfig: %v", diags.Err())
+			}
+			if !test.wrong && !slices.Equal(config.Mirrors, test.want) {
+				t.Errorf("mirrors = %q; want %q", config.Mirrors, test.want)
+			}
+		})
+	}
+}
