@@ -40,13 +40,13 @@ type world struct {
 	store *flakyStore
 	// mirrors are copies of the repository that the agent may read.
 	mirrors []objstore.Store
-	repo  *repository.Repository
-	key   trust.Key
-	token ed25519.PrivateKey
-	dir   string
-	cloud *providerstest.Provider
-	slack *slackServer
-	agent *agent.Agent
+	repo    *repository.Repository
+	key     trust.Key
+	token   ed25519.PrivateKey
+	dir     string
+	cloud   *providerstest.Provider
+	slack   *slackServer
+	agent   *agent.Agent
 
 	mu       sync.Mutex
 	now      time.Time

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/objstore"
@@ -53,7 +54,7 @@ type access struct {
 // accessFlags adds the flags that say which repository.
 func (a *app) accessFlags(flags *flag.FlagSet) *access {
 	at := a.pinFlag(flags)
-	flags.StringVar(&at.url, "repository", "", "`URL` of the repository, s3://BUCKET/PREFIX or file:///PATH; else $"+repositoryEnv)
+	flags.StringVar(&at.url, "repository", "", "`URL` of the repository, such as s3://BUCKET/PREFIX or file:///PATH, and after spaces those of mirrors, from which verbs that only read may read with -fingerprint; else $"+repositoryEnv)
 	return at
 }
 
@@ -64,12 +65,22 @@ func (a *app) pinFlag(flags *flag.FlagSet) *access {
 	return at
 }
 
+// urls are those of the repository's store and of its mirrors.
+func (at *access) urls() []string { return strings.Fields(cmp.Or(at.url, os.Getenv(repositoryEnv))) }
+
+// pinned is the fingerprint that the repository must have, "" for any.
+func (at *access) pinned() string { return cmp.Or(at.fingerprint, os.Getenv(fingerprintEnv)) }
+
 // store opens the store without asking what is in it.
 func (at *access) store(ctx context.Context) (objstore.Store, error) {
-	url := cmp.Or(at.url, os.Getenv(repositoryEnv))
-	if url == "" {
+	urls := at.urls()
+	if len(urls) == 0 {
 		return nil, mistake("Repository is missing", "This verb needs to know which repository. Give its URL with -repository or in "+repositoryEnv+", such as s3://bucket/towline or file:///srv/towline.")
 	}
+	return openURL(ctx, urls[0])
+}
+
+func openURL(ctx context.Context, url string) (objstore.Store, error) {
 	store, err := open.Open(ctx, url)
 	if err != nil {
 		return nil, tfdiags.New(tfdiags.Error, "Invalid repository URL", sentence(err)).Err()
@@ -84,15 +95,48 @@ func (at *access) open(ctx context.Context) (*repository.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	pinned := cmp.Or(at.fingerprint, os.Getenv(fingerprintEnv))
-	r, err := repository.Open(ctx, store, pinned)
+	r, err := repository.Open(ctx, store, at.pinned())
 	if err != nil {
 		return nil, err
 	}
-	if pinned == "" {
+	if at.pinned() == "" {
 		at.app.note("Trusting the repository with fingerprint %s as it is there; -fingerprint refuses any other.", r.Fingerprint())
 	}
 	return r, at.checkExpiry(ctx, r)
+}
+
+// mirrorTime is how long a store may take where another can be read instead.
+const mirrorTime = 30 * time.Second
+
+// read opens the repository for a verb that only reads: in its store, or else in the first
+// mirror that has it. Who knows no fingerprint would have to trust the mirror.
+func (at *access) read(ctx context.Context) (*repository.Repository, error) {
+	urls := at.urls()
+	if len(urls) < 2 || at.pinned() == "" {
+		return at.open(ctx)
+	}
+	var errs []error
+	for i, url := range urls {
+		r, err := at.readFrom(ctx, url)
+		if err == nil {
+			if i > 0 {
+				at.app.show(tfdiags.New(tfdiags.Warning, "Repository read from a mirror", fmt.Sprintf("This is what %s holds, which may be older: %s.", r.Store().URL(), errs[0])))
+			}
+			return r, at.checkExpiry(ctx, r)
+		}
+		errs = append(errs, err)
+	}
+	return nil, errs[0]
+}
+
+func (at *access) readFrom(ctx context.Context, url string) (*repository.Repository, error) {
+	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
+	defer cancel()
+	store, err := openURL(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return repository.Open(ctx, store, at.pinned())
 }
 
 // checkExpiry warns of a repository whose newest parts may be withheld, or soon will

@@ -33,7 +33,7 @@ JSON: a list of ` + grantFields,
 			if err := noArguments(args, "break-glass list"); err != nil {
 				return exitFailed, err
 			}
-			r, err := at.open(ctx)
+			r, err := at.read(ctx)
 			if err != nil {
 				return exitFailed, err
 			}

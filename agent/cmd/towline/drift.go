@@ -38,7 +38,7 @@ known is false the drift is what was known last, or empty.`,
 			if err := noArguments(args, "drift"); err != nil {
 				return exitFailed, err
 			}
-			r, err := at.open(ctx)
+			r, err := at.read(ctx)
 			if err != nil {
 				return exitFailed, err
 			}

@@ -55,7 +55,7 @@ func (r *receiptReader) run(ctx context.Context, args []string) (int, error) {
 	if r.limit < 1 || r.limit > maxListed {
 		return exitFailed, mistake("Invalid number of receipts", fmt.Sprintf("-n %d was given; it must be between 1 and %d.", r.limit, maxListed))
 	}
-	repo, err := r.at.open(ctx)
+	repo, err := r.at.read(ctx)
 	if err != nil {
 		return exitFailed, err
 	}

@@ -34,7 +34,7 @@ signed nothing yet has no ends.`,
 			if at.url, err = oneArgument(args, "repository keys", "the repository's URL"); err != nil {
 				return exitFailed, err
 			}
-			r, err := at.open(ctx)
+			r, err := at.read(ctx)
 			if err != nil {
 				return exitFailed, err
 			}

@@ -27,7 +27,7 @@ message, source.`,
 			if *channel == "" {
 				return exitFailed, mistake("Channel is missing", "Give -channel NAME.")
 			}
-			r, err := at.open(ctx)
+			r, err := at.read(ctx)
 			if err != nil {
 				return exitFailed, err
 			}

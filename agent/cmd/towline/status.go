@@ -45,7 +45,7 @@ out, but for message.`,
 			if err := noArguments(args, "status"); err != nil {
 				return exitFailed, err
 			}
-			r, err := at.open(ctx)
+			r, err := at.read(ctx)
 			if err != nil {
 				return exitFailed, err
 			}
