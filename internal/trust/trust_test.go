@@ -514,6 +514,16 @@ func FuzzVerifier(f *testing.F) {
 		_ = v.Targets(p.targetsFile)
 		_ = v.Role(EnvironmentRole("prod"), data)
 		v.Expires()
+		_, _ = ReadSingle(RoleTargets, data, p.top.Targets)
+		_, _ = ReadSingle(EnvironmentRole("prod"), data, p.delegations[0].RoleSpec)
+		if version := p.top.Timestamp.TimestampVersion(data); version > MaxVersion {
+			t.Errorf("version %d was believed", version)
+		}
+		if key, err := ParsePublicKey(string(data)); err == nil {
+			if again, err := ParsePublicKey(key.String()); err != nil || again != key || key.ID() == "" {
+				t.Errorf("the key %s comes back as %s, %v", key, again, err)
+			}
+		}
 	})
 }
 
