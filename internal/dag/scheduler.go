@@ -69,7 +69,7 @@ type Scheduler struct {
 	open    int // nodes not ended
 	active  int // nodes ready or running
 	seq     int64
-	waiting map[*Node]struct{} // for the report of a stall
+	nodes   []*Node // all, for the report of a stall
 	stopped bool
 }
 
@@ -80,7 +80,6 @@ func New(limits ...int) *Scheduler {
 		ready:   make([]queue, len(limits)),
 		running: make([]int, len(limits)),
 		limits:  limits,
-		waiting: map[*Node]struct{}{},
 	}
 	s.cond = sync.NewCond(&s.mu)
 	return s
@@ -112,7 +111,7 @@ func (s *Scheduler) Hold(priority int, label func() string, step Step) *Node {
 	s.seq++
 	n := &Node{Label: label, step: step, priority: priority, pending: 1, held: true, seq: s.seq}
 	s.open++
-	s.waiting[n] = struct{}{}
+	s.nodes = append(s.nodes, n)
 	return n
 }
 
@@ -188,7 +187,6 @@ func (s *Scheduler) settle(first *Node) {
 		if n.pending--; n.pending > 0 {
 			continue
 		}
-		delete(s.waiting, n)
 		if !n.tainted && !s.stopped {
 			n.status = Active
 			s.active++
@@ -240,8 +238,12 @@ func (s *Scheduler) Run(ctx context.Context) (stuck []*Node) {
 		}
 		s.cond.Wait()
 	}
-	for n := range s.waiting {
-		stuck = append(stuck, n)
+	if s.open > 0 {
+		for _, n := range s.nodes {
+			if n.status == Waiting {
+				stuck = append(stuck, n)
+			}
+		}
 	}
 	return stuck
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
@@ -55,7 +56,8 @@ func BenchmarkShapes(b *testing.B) {
 	}
 }
 
-// benchmarkShape measures a first plan, an apply and a plan without changes.
+// benchmarkShape measures a first plan, an apply and a plan without changes. Plans
+// are made by engines that know nothing yet, as commands make them.
 func benchmarkShape(b *testing.B, source string) {
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
@@ -72,12 +74,18 @@ func benchmarkShape(b *testing.B, source string) {
 		b.Fatal(diags.Err())
 	}
 	state := states.New()
+	fresh := func(b *testing.B, state *states.State, applyable bool) {
+		b.Helper()
+		e := engine.New(engine.Options{})
+		defer e.Close() //nolint:errcheck // no provider process was started
+		if plan, diags := e.Plan(b.Context(), config, state, engine.PlanOptions{}); diags.HasErrors() || plan.Applyable() != applyable {
+			b.Fatal("planned something else", diags.Err())
+		}
+	}
 	b.Run("plan", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, diags := e.Plan(b.Context(), config, states.New(), engine.PlanOptions{}); diags.HasErrors() {
-				b.Fatal(diags.Err())
-			}
+			fresh(b, states.New(), true)
 		}
 	})
 	b.Run("apply", func(b *testing.B) {
@@ -98,9 +106,7 @@ func benchmarkShape(b *testing.B, source string) {
 	b.Run("no-op", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if plan, diags := e.Plan(b.Context(), config, state, engine.PlanOptions{}); diags.HasErrors() || plan.Applyable() {
-				b.Fatal(diags.Err())
-			}
+			fresh(b, state, false)
 		}
 	})
 }
@@ -108,14 +114,32 @@ func benchmarkShape(b *testing.B, source string) {
 // BenchmarkWarmRound measures a round in which nothing has changed, of an engine
 // that knows everything: what an agent does all day.
 func BenchmarkWarmRound(b *testing.B) {
+	benchmarkRounds(b, func(*states.State) {})
+}
+
+// BenchmarkChangedRound measures a round in which the record of one object is
+// another: all is walked, and almost everything is known.
+func BenchmarkChangedRound(b *testing.B) {
+	benchmarkRounds(b, func(state *states.State) {
+		r := state.Resources()[0]
+		for key, inst := range r.Instances {
+			state.SetObject(addrs.ResourceInstance{Module: r.Module, Resource: r.Addr, Key: key}, r.Provider, inst.Current.WithTaint(false))
+			return
+		}
+	})
+}
+
+func benchmarkRounds(b *testing.B, change func(*states.State)) {
+	b.Helper()
 	for name, shape := range shapes {
 		for _, n := range []int{5000, 50000} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { benchmarkWarmRound(b, shape(n)) })
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { benchmarkRound(b, shape(n), change) })
 		}
 	}
 }
 
-func benchmarkWarmRound(b *testing.B, source string) {
+func benchmarkRound(b *testing.B, source string, change func(*states.State)) {
+	b.Helper()
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
 		b.Fatal(err)
@@ -139,6 +163,7 @@ func benchmarkWarmRound(b *testing.B, source string) {
 		b.Fatal(diags.Err())
 	}
 	round := func() {
+		change(state)
 		plan, diags := e.Plan(b.Context(), config, state, engine.PlanOptions{})
 		if diags.HasErrors() || plan.Applyable() {
 			b.Fatal("a round in which nothing had changed planned changes", diags.Err())
