@@ -99,9 +99,7 @@ func (at *access) open(ctx context.Context) (*repository.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.pinned() == "" {
-		at.app.note("Trusting the repository with fingerprint %s as it is there; -fingerprint refuses any other.", r.Fingerprint())
-	}
+	at.noteTrust(r)
 	return r, at.checkExpiry(ctx, r)
 }
 
@@ -137,6 +135,13 @@ func (at *access) readFrom(ctx context.Context, url string) (*repository.Reposit
 		return nil, err
 	}
 	return repository.Open(ctx, store, at.pinned())
+}
+
+// noteTrust says which repository is trusted as it is there: people must be able to see.
+func (at *access) noteTrust(r *repository.Repository) {
+	if at.pinned() == "" {
+		at.app.note("Trusting the repository with fingerprint %s as it is there; -fingerprint refuses any other.", r.Fingerprint())
+	}
 }
 
 // checkExpiry warns of a repository whose newest parts may be withheld, or soon will

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -91,10 +90,11 @@ func (r *rotator) open(ctx context.Context) (*repository.Repository, repository.
 	if err != nil {
 		return nil, repository.Config{}, err
 	}
-	repo, err := repository.OpenDamaged(ctx, store, cmp.Or(r.at.fingerprint, os.Getenv(fingerprintEnv)))
+	repo, err := repository.OpenDamaged(ctx, store, r.at.pinned())
 	if err != nil {
 		return nil, repository.Config{}, err
 	}
+	r.at.noteTrust(repo)
 	config, err := repo.Salvage(ctx)
 	return repo, config, err
 }
