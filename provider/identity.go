@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -27,19 +28,22 @@ func parseIdentifier(text string) (repository, environment, name string, err err
 	return repository, environment, name, nil
 }
 
+// schemes are those of stores that several machines reach.
+var schemes = []string{"s3", "gs", "azblob", "file"}
+
 // checkURL tells whether a URL may name a repository. Stores in memory may not:
 // nobody else would see them.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Scheme != "s3" && u.Scheme != "file":
-		return fmt.Errorf("must be s3://BUCKET/PREFIX or file:///ABSOLUTE/PATH")
+	case err != nil || !slices.Contains(schemes, u.Scheme):
+		return fmt.Errorf("must be s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX?account=NAME or file:///ABSOLUTE/PATH")
 	case u.User != nil:
-		return fmt.Errorf("must not hold credentials; they come from the environment, as for every AWS tool")
+		return fmt.Errorf("must not hold credentials; they come from the environment, as for every tool of the store's vendor")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		return fmt.Errorf("must not hold a fragment")
-	case u.Scheme == "s3" && u.Host == "":
-		return fmt.Errorf("must name a bucket, as in s3://BUCKET/PREFIX")
+	case u.Scheme != "file" && u.Host == "":
+		return fmt.Errorf("must name a bucket or container, as in %s://BUCKET/PREFIX", u.Scheme)
 	case u.Scheme == "file" && (u.Host != "" || !strings.HasPrefix(u.Path, "/")):
 		return fmt.Errorf("must name an absolute path with three slashes, as in file:///var/lib/towline")
 	}

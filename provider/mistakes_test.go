@@ -21,7 +21,7 @@ func TestMistakesAreExplained(t *testing.T) {
 	}
 	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"
 	tests := map[string]struct{ config, want string }{
-		"url of a store in memory":  {strings.Replace(repositoryConfig, "URL", "mem://x", 1), "must be s3://BUCKET/PREFIX or file:///ABSOLUTE/PATH"},
+		"url of a store in memory":  {strings.Replace(repositoryConfig, "URL", "mem://x", 1), "must be s3://BUCKET/PREFIX, gs://BUCKET/PREFIX"},
 		"url with two slashes":      {strings.Replace(repositoryConfig, "URL", "file://x/y", 1), "must name an absolute path with three slashes"},
 		"url with credentials":      {strings.Replace(repositoryConfig, "URL", "s3://me:secret@bucket/x", 1), "must not hold credentials"},
 		"environment's name":        {strings.Replace(repositoryConfig, "prod =", "Prod =", 1), "must have only lower-case letters, digits and dashes"},

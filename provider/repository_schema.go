@@ -74,7 +74,8 @@ func repositorySchema() schema.Schema {
 			"url": schema.StringAttribute{
 				Required: true, Validators: []validator.String{urlRule},
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				MarkdownDescription: "`s3://BUCKET/PREFIX?region=REGION` or `file:///ABSOLUTE/PATH`. Credentials come from the environment, as for every AWS tool. " +
+				MarkdownDescription: "`s3://BUCKET/PREFIX?region=REGION`, `gs://BUCKET/PREFIX`, `azblob://CONTAINER/PREFIX?account=NAME` or `file:///ABSOLUTE/PATH`. " +
+					"Credentials come from the environment, as for every tool of the store's vendor. `towline repository check` tells whether a bucket will do. " +
 					"Changing it makes another repository.",
 			},
 			"root":         roleAttribute("Who may change the repository itself: its environments, channels and keys.", ownKeys),

@@ -26,13 +26,13 @@ import (
 
 func TestIdentifiers(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"s3://bucket/towline?region=eu-central-1&endpoint=http%3A%2F%2Fx%3A1", "file:///var/lib/store"} {
+	for _, url := range []string{"s3://bucket/towline?region=eu-central-1&endpoint=http%3A%2F%2Fx%3A1", "file:///var/lib/store", "gs://bucket/towline", "azblob://container/towline?account=name"} {
 		repository, environment, name, err := parseIdentifier(identifier(url, "prod", "agent-1"))
 		if err != nil || repository != url || environment != "prod" || name != "agent-1" {
 			t.Errorf("%s comes back as %q %q %q, %v", url, repository, environment, name, err)
 		}
 	}
-	for _, text := range []string{"", "#prod/a", "s3://b", "s3://b#prod", "s3://b#prod/", "s3://b#prod/A", "s3://b#a/b/c", "s3://b#x#prod/a", "mem://b#prod/a"} {
+	for _, text := range []string{"", "#prod/a", "s3://b", "s3://b#prod", "s3://b#prod/", "s3://b#prod/A", "s3://b#a/b/c", "s3://b#x#prod/a", "mem://b#prod/a", "gs:///p#prod/a", "azblob://#prod/a"} {
 		if _, _, _, err := parseIdentifier(text); err == nil {
 			t.Errorf("%q was taken for an identifier", text)
 		}
