@@ -5,5 +5,5 @@
 // It is not for rules about objects (the cloud has them) nor for HTTP (package
 // client). It imports packages cloudapi and client.
 //
-// Start with [New]; the life of an object is in resource.go.
+// Start with [NewServer]; the life of an object is in resource.go.
 package provider

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -63,7 +62,7 @@ func apply(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
-			"simcloud": providerserver.NewProtocol6WithError(provider.New("test")()),
+			"simcloud": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test"), nil },
 		},
 		Steps: steps,
 	})

@@ -4,11 +4,11 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"log"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/towline/terraform-provider-towline/internal/simcloud/provider"
 )
@@ -19,10 +19,11 @@ var version = "dev"
 func main() {
 	debug := flag.Bool("debug", false, "serve for a debugger instead of a started process")
 	flag.Parse()
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address: provider.Address,
-		Debug:   *debug,
-	})
+	var opts []tf6server.ServeOpt
+	if *debug {
+		opts = append(opts, tf6server.WithManagedDebug())
+	}
+	err := tf6server.Serve(provider.Address, func() tfprotov6.ProviderServer { return provider.NewServer(version) }, opts...)
 	if err != nil {
 		log.Fatal(err)
 	}
