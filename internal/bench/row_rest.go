@@ -22,16 +22,16 @@ const (
 	// settleTime is how long after a round's receipt the watch begins: the round's
 	// last words are not rest.
 	settleTime = 2 * time.Second
-	// margin is how much longer the time between rounds is than the watch; it
-	// varies by a tenth.
-	margin = 20 * time.Second
+	// spare is how much longer the time between rounds is than the watch and what
+	// that time varies by, which is a tenth.
+	spare = 5 * time.Second
 )
 
 // rest is row 9: the real agent between two rounds, with a revision that needs no
 // provider process, so that all memory is its own.
 func (b *bench) rest(ctx context.Context) ([]Figure, error) {
 	n := b.size(10000)
-	poll := b.opts.Window + margin
+	poll := b.opts.Window + b.opts.Window/5 + spare
 	w, err := b.world(ctx, "rest", func(string) (demo.Stage, demo.Options, error) {
 		stage, opts := demo.Simcloud()
 		opts.Poll = poll
