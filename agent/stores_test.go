@@ -3,12 +3,18 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/objstore/circuit"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 )
 
@@ -91,4 +97,62 @@ func TestRoundFromMirror(t *testing.T) {
 	if strings.Contains(problems(receipts[2]), "mirror") {
 		t.Errorf("with the store back there are problems: %s", problems(receipts[2]))
 	}
+}
+
+// hanging is a store that never answers.
+type hanging struct{ objstore.Store }
+
+func (hanging) wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (h hanging) Get(ctx context.Context, _ string, _ int64) (objstore.Object, error) {
+	return objstore.Object{}, h.wait(ctx)
+}
+
+func (h hanging) Put(ctx context.Context, _ string, _ []byte) (objstore.Version, error) {
+	return "", h.wait(ctx)
+}
+
+func (h hanging) PutIfAbsent(ctx context.Context, _ string, _ []byte) (objstore.Version, error) {
+	return "", h.wait(ctx)
+}
+
+// TestRoundWithHangingStore: a store that never answers takes a round a minute once, and
+// protection goes on with what was verified last.
+func TestRoundWithHangingStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(`resource "cloud_thing" "one" { name = "one" }`)
+	w.round(control.OutcomeApplied)
+	w.stop()
+	w.remove("one")
+	synctest.Test(t, func(t *testing.T) {
+		a, err := agent.New(agent.Config{Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"), DataDir: filepath.Join(w.dir, "data")},
+			agent.Options{Store: circuit.New(hanging{w.store}, time.Now), Now: w.clock, Providers: w.providers, HTTP: &http.Client{Transport: noNetwork{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := time.Now()
+		if got := a.Round(t.Context()); got != control.OutcomeApplied {
+			t.Errorf("outcome %q; want %q", got, control.OutcomeApplied)
+		}
+		if took := time.Since(started); took > 70*time.Second {
+			t.Errorf("the round took %s; want about a minute", took)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := w.names(); len(got) != 1 {
+		t.Errorf("the cloud holds %v; want what was removed by hand", got)
+	}
+}
+
+// noNetwork refuses every request.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("there is no network")
 }
