@@ -84,3 +84,29 @@ func TestSalvageBelievesNoOldKey(t *testing.T) {
 	}
 	f.take(t, "one")
 }
+
+// TestClientFollowsRevocations has a client miss rotations and revocations in turn.
+func TestClientFollowsRevocations(t *testing.T) {
+	t.Parallel()
+	f := newFort(t, mem.New(t.Name()))
+	keeper := "keeper"
+	for i, next := range []string{"keeper2", "keeper3", "keeper4", "keeper5"} {
+		config := fortConfig(t)
+		config.Snapshot, config.Timestamp = spec(t, 1, next), spec(t, 1, next)
+		keys := signing(t, noon, "owner", keeper, next)
+		var err error
+		if i%2 == 0 {
+			_, err = f.repo.Reconfigure(t.Context(), config, keys)
+		} else {
+			_, err = f.repo.Revoke(t.Context(), config, keys)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		keeper = next
+	}
+	if _, _, err := f.repo.Publish(t.Context(), signing(t, noon, keeper, "ci", "lead"), "stable", []byte("two"), Note{Message: "two"}); err != nil {
+		t.Fatal(err)
+	}
+	f.take(t, "two")
+}
