@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -22,8 +24,13 @@ type Revoked struct {
 	Resigned []string
 }
 
-// maxListed bounds the files of metadata that are looked through.
-const maxListed = 100_000
+const (
+	// maxListed bounds the files of metadata that are looked through: some hundred
+	// publications a day for five years.
+	maxListed = 500_000
+	// salvageChunk is how many of them are read at once.
+	salvageChunk = 16
+)
 
 // Revoke changes who may sign what when somebody else has a key, or when the
 // repository cannot be read because of it. Other than [Repository.Reconfigure] it has
@@ -93,7 +100,7 @@ func (r *Repository) Salvage(ctx context.Context) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("salvage repository's configuration: %w", err)
 	}
-	_, targets, err := found.targets(ctx)
+	targets, err := found.targets(ctx)
 	if err != nil {
 		return Config{}, fmt.Errorf("salvage repository's configuration: %w", err)
 	}
@@ -177,51 +184,84 @@ func (f *salvaged) readTimestamp(ctx context.Context) error {
 	return nil
 }
 
+// single is one file that a role's keys have signed.
+type single struct {
+	trust.FileInfo
+	trust.Single
+	// by is which of the specs asks for its signatures, -1 if there is no file.
+	by int
+}
+
 // newest is a role's newest file that bears the signatures one of the specs asks
-// for; what the first spec finds goes before what the second would.
-func (f *salvaged) newest(ctx context.Context, role string, specs ...trust.RoleSpec) (file trust.FileInfo, content trust.Single, by int, err error) {
-	for by, spec := range specs {
-		for _, version := range f.versions[role] {
-			object, err := fetch(ctx, f.store, versionedFile(version, role), maxMetadata)
-			if errors.Is(err, objstore.ErrTooLarge) {
-				continue
-			}
-			if err != nil {
-				return trust.FileInfo{}, trust.Single{}, 0, err
-			}
-			content, err := trust.ReadSingle(role, object.Data, spec)
-			if err == nil && content.Version == version {
-				return trust.FileInfo{Version: version, Length: int64(len(object.Data)), SHA256: trust.Digest(object.Data)}, content, by, nil
+// for; what the first spec finds goes before what the second would, however much newer:
+// keys that were taken out may go on signing.
+func (f *salvaged) newest(ctx context.Context, role string, specs ...trust.RoleSpec) (single, error) {
+	best := single{by: len(specs)}
+	for versions := range slices.Chunk(f.versions[role], salvageChunk) {
+		files, err := f.fetchAll(ctx, role, versions)
+		if err != nil {
+			return single{}, err
+		}
+		for i, data := range files {
+			for by, spec := range specs[:best.by] {
+				content, err := trust.ReadSingle(role, data, spec)
+				if err == nil && content.Version == versions[i] {
+					best = single{trust.FileInfo{Version: versions[i], Length: int64(len(data)), SHA256: trust.Digest(data)}, content, by}
+					break
+				}
 			}
 		}
+		if best.by == 0 {
+			return best, nil
+		}
 	}
-	return trust.FileInfo{}, trust.Single{}, -1, nil
+	if best.by == len(specs) {
+		best.by = -1
+	}
+	return best, nil
+}
+
+// fetchAll reads files of a role at once; one that is gone or too large is empty.
+func (f *salvaged) fetchAll(ctx context.Context, role string, versions []int64) ([][]byte, error) {
+	files := make([][]byte, len(versions))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, version := range versions {
+		group.Go(func() error {
+			object, err := fetch(ctx, f.store, versionedFile(version, role), maxMetadata)
+			if errors.Is(err, objstore.ErrTooLarge) || errors.Is(err, objstore.ErrNotExist) {
+				return nil
+			}
+			files[i] = object.Data
+			return err
+		})
+	}
+	return files, group.Wait()
 }
 
 // targets is the newest declaration of environments and channels.
-func (f *salvaged) targets(ctx context.Context) (trust.FileInfo, trust.Single, error) {
+func (f *salvaged) targets(ctx context.Context) (single, error) {
 	var specs []trust.RoleSpec
 	for _, top := range f.tops {
 		specs = append(specs, top.Targets)
 	}
-	file, targets, by, err := f.newest(ctx, trust.RoleTargets, specs...)
-	if err == nil && by < 0 {
+	targets, err := f.newest(ctx, trust.RoleTargets, specs...)
+	if err == nil && targets.by < 0 {
 		err = fmt.Errorf("role targets: %w: the store holds none that its keys have signed", ErrIncomplete)
 	}
-	return file, targets, err
+	return targets, err
 }
 
 // plan signs anew the targets, the snapshot, the timestamp, and each list that the new
 // keys have not signed.
 func (f *salvaged) plan(ctx context.Context, config Config, s trust.Signing) (base, change, Revoked, error) {
-	file, targets, err := f.targets(ctx)
+	targets, err := f.targets(ctx)
 	if err != nil {
 		return base{}, change{}, Revoked{}, err
 	}
 	// Agents that do not forget what they saw have seen fewer publications than seconds.
 	seconds := s.Now.Unix()
 	on := base{
-		files:    map[string]trust.FileInfo{trust.RoleTargets: {Version: room(file.Version, seconds)}},
+		files:    map[string]trust.FileInfo{trust.RoleTargets: {Version: room(targets.FileInfo.Version, seconds)}},
 		snapshot: trust.FileInfo{Version: max(seconds, room(f.timestamp, seconds))}, timestamp: max(seconds, room(f.timestamp, seconds)), object: f.object,
 	}
 	c := change{top: config.Top, delegations: append([]trust.Delegation{}, config.delegations()...), roles: map[string][]trust.TargetInfo{}}
@@ -244,16 +284,17 @@ func (f *salvaged) planRoles(ctx context.Context, s trust.Signing, before []trus
 		if at := slices.IndexFunc(before, func(b trust.Delegation) bool { return b.Role == d.Role }); at >= 0 {
 			specs = append(specs, before[at].RoleSpec)
 		}
-		file, content, by, err := f.newest(ctx, d.Role, specs...)
+		list, err := f.newest(ctx, d.Role, specs...)
+		file := list.FileInfo
 		switch {
 		case err != nil:
 			return Revoked{}, err
-		case by < 0:
+		case list.by < 0:
 			continue // it has signed nothing yet
-		case by > 0 && !s.Suffices(d.RoleSpec):
+		case list.by > 0 && !s.Suffices(d.RoleSpec):
 			return Revoked{}, fmt.Errorf("role %s: %w: its new rule asks for %d of %d keys, so give that many of their private keys", d.Role, ErrNeedsSignature, d.Threshold, len(d.Keys))
-		case by > 0:
-			c.roles[d.Role] = content.List
+		case list.by > 0:
+			c.roles[d.Role] = list.List
 			file = trust.FileInfo{Version: room(file.Version, s.Now.Unix())}
 			done.Resigned = append(done.Resigned, d.Role)
 		}

@@ -2,9 +2,11 @@ package repository
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
 	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest"
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -83,6 +85,29 @@ func TestSalvageBelievesNoOldKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.take(t, "one")
+}
+
+// TestRevocationReadsInParts: what only the last part of a long history shows is found,
+// under files of any size and content that somebody has put above it.
+func TestRevocationReadsInParts(t *testing.T) {
+	t.Parallel()
+	f := newFort(t, mem.New(t.Name()))
+	for i := range salvageChunk + 3 {
+		f.publish(t, fmt.Sprint("number ", i))
+	}
+	for i := range int64(2*salvageChunk + 1) {
+		f.put(t, control.MetadataKey(versionedFile(500+i, "channel-stable")), []byte("rubbish"))
+	}
+	f.put(t, "tuf/700.channel-stable.json", make([]byte, maxMetadata+1))
+	f.put(t, "tuf/701.channel-stable.json", f.get(t, "tuf/1.channel-stable.json"))
+	if err := rekey["revoked"](t, f); err != nil {
+		t.Fatal(err)
+	}
+	f.take(t, fmt.Sprint("number ", salvageChunk+2))
+	list, err := f.repo.Revisions(t.Context(), "stable")
+	if err != nil || len(list) != salvageChunk+4 {
+		t.Errorf("%d revisions are left, %v; want %d", len(list), err, salvageChunk+4)
+	}
 }
 
 // TestClientFollowsRevocations has a client miss rotations and revocations in turn.
