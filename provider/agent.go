@@ -38,6 +38,7 @@ type agentModel struct {
 	// What the machine is like, and what it needs.
 	JoinTokenSource types.Object `tfsdk:"join_token_source"`
 	DataDir         types.String `tfsdk:"data_dir"`
+	Mirrors         types.List   `tfsdk:"mirrors"`
 	Download        types.Object `tfsdk:"download"`
 	Bootstrap       types.Object `tfsdk:"bootstrap"`
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"crypto/ed25519"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -40,7 +41,7 @@ func publicHalf(token ed25519.PrivateKey) string {
 
 // machineKnown tells whether a plan knows all that the bootstrap depends on.
 func (m *agentModel) machineKnown() bool {
-	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.DataDir, m.JoinTokenSource, m.Download, m.Slack} {
+	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.DataDir, m.Mirrors, m.JoinTokenSource, m.Download, m.Slack} {
 		if value.IsUnknown() || hasUnknown(value) {
 			return false
 		}
@@ -49,14 +50,15 @@ func (m *agentModel) machineKnown() bool {
 }
 
 func hasUnknown(value attr.Value) bool {
-	object, ok := value.(types.Object)
-	if !ok {
-		return false
-	}
-	for _, field := range object.Attributes() {
-		if field.IsUnknown() {
-			return true
+	switch value := value.(type) {
+	case types.Object:
+		for _, field := range value.Attributes() {
+			if field.IsUnknown() {
+				return true
+			}
 		}
+	case types.List:
+		return slices.ContainsFunc(value.Elements(), attr.Value.IsUnknown)
 	}
 	return false
 }
@@ -67,9 +69,11 @@ func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagno
 	source := objectAs[sourceModel](ctx, m.JoinTokenSource, &diags)
 	slack := objectAs[slackModel](ctx, m.Slack, &diags)
 	program := objectAs[downloadModel](ctx, m.Download, &diags)
+	var mirrors []string
+	diags.Append(m.Mirrors.ElementsAs(ctx, &mirrors, false)...)
 	on := machine{
 		Repository: m.Repository.ValueString(), Environment: m.Environment.ValueString(), Agent: m.Name.ValueString(),
-		TrustedRoot: trustedRoot, DataDir: m.DataDir.ValueString(),
+		TrustedRoot: trustedRoot, DataDir: m.DataDir.ValueString(), Mirrors: mirrors,
 		TokenSource: secretSource{
 			File: source.File.ValueString(), Env: source.Env.ValueString(),
 			SSMParameter: source.SSMParameter.ValueString(), SecretsManager: source.SecretsManager.ValueString(),

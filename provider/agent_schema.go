@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
@@ -126,6 +127,12 @@ func addMachineAttributes(attributes map[string]schema.Attribute) {
 		Optional: true, Computed: true, Default: stringdefault.StaticString(defaultDataDir),
 		MarkdownDescription: "Folder on the machine for the agent's key and cache. `" + defaultDataDir + "`, unless set.",
 		Validators:          []validator.String{plainPathRule},
+	}
+	attributes["mirrors"] = schema.ListAttribute{
+		ElementType: types.StringType, Optional: true,
+		MarkdownDescription: "URLs of copies of the repository, which the agent reads in this order when the repository's own store gives nothing that holds. " +
+			"They need no trust; the machine needs the right to read there, and never writes.",
+		Validators: []validator.List{listvalidator.SizeBetween(1, 8), listvalidator.ValueStringsAre(urlRule)},
 	}
 	attributes["download"] = schema.SingleNestedAttribute{
 		Optional:            true,

@@ -31,6 +31,8 @@ type machine struct {
 	// TrustedRoot is the root that the agent believes without proof.
 	TrustedRoot string
 	DataDir     string
+	// Mirrors are copies of the repository that the agent may read.
+	Mirrors     []string
 	TokenSource secretSource
 	// Webhook is where the agent finds its Slack webhook, zero without one.
 	Webhook secretSource
@@ -53,6 +55,13 @@ func agentConfig(m machine) string {
 		{"trusted_root", rootPath}, {"data_dir", m.DataDir},
 	} {
 		body.SetAttributeValue(field.name, cty.StringVal(field.value))
+	}
+	if len(m.Mirrors) > 0 {
+		urls := make([]cty.Value, len(m.Mirrors))
+		for i, url := range m.Mirrors {
+			urls[i] = cty.StringVal(url)
+		}
+		body.SetAttributeValue("mirrors", cty.ListVal(urls))
 	}
 	body.AppendNewline()
 	token := body.AppendNewBlock("join_token", nil).Body()

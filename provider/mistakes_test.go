@@ -37,6 +37,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"poll interval":             {agent(`poll_interval = "10ms"`), "must be between 1s and a year"},
 		"two webhooks":              {agent(`slack = { webhook_env = "A", webhook_file = "/b" }`), "must have exactly one of webhook_env"},
 		"two token sources":         {agent(`join_token_source = { env = "A", file = "/b" }`), "Invalid Attribute Combination"},
+		"mirror that is no store":   {agent(`mirrors = ["https://example.com/x"]`), "must be s3://BUCKET/PREFIX, gs://BUCKET/PREFIX"},
 		"relative data folder":      {agent(`data_dir = "data"`), "must be an absolute path"},
 		"download over http":        {agent(`download = { url = "http://x/y", sha256 = "aa" }`), "must be an https URL"},
 		"digest of a download":      {agent(`download = { url = "https://x/y", sha256 = "aa" }`), "must be a SHA-256 of 64 lower-case hex digits"},

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/zclconf/go-cty/cty"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -224,6 +225,7 @@ func TestAgentConfigParses(t *testing.T) {
 	m := onS3()
 	m.DataDir = `/odd/${path}/with "quotes"`
 	m.TokenSource.SSMParameter = "/a/b"
+	m.Mirrors = []string{"gs://mirror/a", "file:///srv/${mirror}"}
 	file, diags := hclparse.NewParser().ParseHCL([]byte(agentConfig(m)), "agent.hcl")
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -232,6 +234,10 @@ func TestAgentConfigParses(t *testing.T) {
 	value, diags := attributes["data_dir"].Expr.Value(nil)
 	if diags.HasErrors() || value.AsString() != m.DataDir {
 		t.Errorf("data_dir comes back as %#v, %v; want %q", value, diags, m.DataDir)
+	}
+	mirrors, diags := attributes["mirrors"].Expr.Value(nil)
+	if diags.HasErrors() || mirrors.LengthInt() != 2 || mirrors.Index(cty.NumberIntVal(1)).AsString() != m.Mirrors[1] {
+		t.Errorf("mirrors come back as %#v, %v; want %q", mirrors, diags, m.Mirrors)
 	}
 	if !strings.Contains(agentConfig(m), `ssm_parameter = "/a/b"`) {
 		t.Errorf("the configuration does not say where the token is:\n%s", agentConfig(m))
