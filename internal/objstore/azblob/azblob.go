@@ -38,7 +38,7 @@ var writeID = strings.ReplaceAll(remote.WriteID, "-", "")
 
 // Get implements [objstore.Store].
 func (s *Store) Get(parent context.Context, key string, limit int64) (objstore.Object, error) {
-	if err := objstore.ValidateKey(key); err != nil {
+	if err := validate(key); err != nil {
 		return objstore.Object{}, err
 	}
 	ctx, cancel := remote.Call(parent)
@@ -61,7 +61,7 @@ func (s *Store) Get(parent context.Context, key string, limit int64) (objstore.O
 
 // Stat implements [objstore.Store].
 func (s *Store) Stat(parent context.Context, key string) (objstore.Info, error) {
-	if err := objstore.ValidateKey(key); err != nil {
+	if err := validate(key); err != nil {
 		return objstore.Info{}, err
 	}
 	ctx, cancel := remote.Call(parent)
@@ -93,7 +93,7 @@ func (s *Store) PutIfMatch(ctx context.Context, key string, data []byte, version
 
 // put writes in one request; refused is what a failed condition means.
 func (s *Store) put(parent context.Context, verb, key string, data []byte, refused error, condition *blob.ModifiedAccessConditions) (objstore.Version, error) {
-	if err := objstore.ValidateKey(key); err != nil {
+	if err := validate(key); err != nil {
 		return "", err
 	}
 	ctx, cancel := remote.Call(parent)
@@ -172,7 +172,7 @@ func (s *Store) yieldPage(page *container.BlobFlatListSegment, yield func(objsto
 
 // Delete implements [objstore.Store].
 func (s *Store) Delete(parent context.Context, key string) error {
-	if err := objstore.ValidateKey(key); err != nil {
+	if err := validate(key); err != nil {
 		return err
 	}
 	ctx, cancel := remote.Call(parent)
@@ -182,6 +182,18 @@ func (s *Store) Delete(parent context.Context, key string) error {
 		return nil
 	}
 	return err
+}
+
+// validate refuses, beyond what every store refuses, names that Azure would change:
+// dots at the end of a segment are dropped, and two keys would be one.
+func validate(key string) error {
+	if err := objstore.ValidateKey(key); err != nil {
+		return err
+	}
+	if strings.HasSuffix(key, ".") || strings.Contains(key, "./") {
+		return fmt.Errorf("%w %q: a segment ends in a dot, which Azure drops", objstore.ErrInvalidKey, key)
+	}
+	return nil
 }
 
 func (s *Store) blob(key string) *blockblob.Client {

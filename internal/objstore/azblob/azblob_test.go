@@ -110,6 +110,20 @@ func TestEndlessObject(t *testing.T) {
 	}
 }
 
+// TestDotsAtTheEnd: keys that Azure would take for others are refused.
+func TestDotsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, server.StoreURL(containerName, prefixOf(t)))
+	for _, key := range []string{"a.", "a./b", "a/b.."} {
+		if _, err := store.Put(t.Context(), key, nil); !errors.Is(err, objstore.ErrInvalidKey) {
+			t.Errorf("Put(%q): %v; want %v", key, err, objstore.ErrInvalidKey)
+		}
+	}
+	if _, err := store.Put(t.Context(), "a.b/c.json", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestMissingContainer: what is not there because its container is not is no absence.
 func TestMissingContainer(t *testing.T) {
 	t.Parallel()
