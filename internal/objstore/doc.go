@@ -4,7 +4,8 @@
 //
 // It is not for deciding what is stored under which key (package control), nor
 // for trusting what is read (package trust). Implementations live below this
-// package: s3, file, mem; objstoretest is the conformance suite that each passes.
+// package: s3, gcs, azblob, file, mem; objstoretest is the conformance suite that each
+// passes, and probe finds out whether a user's bucket would.
 //
 // Start with [Store]. It imports no other package of this module.
 package objstore

@@ -6,5 +6,5 @@
 // It is not for servers that ignore the conditions: they would break every promise
 // that coordination rests on.
 //
-// Start with [Open]. It imports only package objstore.
+// Start with [Open]. It imports package objstore and objstore/remote.
 package s3
