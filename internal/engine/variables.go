@@ -283,3 +283,22 @@ func ruleMessage(rule *configs.CheckRule, hclCtx *hcl.EvalContext, ofVariable bo
 	}
 	return text.AsString(), nil
 }
+
+// CheckVariables refuses values for variables that are not declared, and missing
+// ones for those that need one. [Engine.Plan] does so; it is for whoever has no
+// reason any more to plan.
+func CheckVariables(config *configs.Config, given map[string]cty.Value) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, name := range sortedNames(config.Module.Variables) {
+		if v := config.Module.Variables[name]; v.Required() && given[name] == cty.NilVal {
+			diags = append(diags, missingVariable(v)...)
+		}
+	}
+	for _, name := range sortedNames(given) {
+		if config.Module.Variables[name] == nil {
+			diags = append(diags, tfdiags.New(tfdiags.Error, "Value for undeclared variable",
+				"A value was given for the variable "+name+", but the root module declares no such variable."+suggest(name, sortedNames(config.Module.Variables)))...)
+		}
+	}
+	return diags
+}
