@@ -74,8 +74,8 @@ func (p Programs) Towline() string { return p.path(towlineProgram) }
 
 func (p Programs) path(name string) string { return filepath.Join(p.Dir, name) }
 
-// mirror lays the providers out as a filesystem mirror in dir.
-func (p Programs) mirror(dir string) error {
+// Mirror lays the providers out as a filesystem mirror in dir.
+func (p Programs) Mirror(dir string) error {
 	for provider, program := range map[string]string{"towline": providerTowline, "simcloud": providerSimcloud} {
 		target := filepath.Join(dir, "registry.terraform.io", "towline", provider, providerVersion, runtime.GOOS+"_"+runtime.GOARCH, program+"_v"+providerVersion)
 		if err := copyFile(p.path(program), target, 0o755); err != nil {

@@ -133,7 +133,7 @@ func (w *World) makeKeys(ctx context.Context) error {
 // installProviders has terraform and towline find our providers, which are in no
 // registry, and those of the further mirror.
 func (w *World) installProviders(context.Context) error {
-	if err := w.opts.Programs.mirror(w.path("mirror")); err != nil {
+	if err := w.opts.Programs.Mirror(w.path("mirror")); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path    = %q\n    include = [\"registry.terraform.io/towline/*\"]\n  }\n", w.path("mirror"))

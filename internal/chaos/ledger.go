@@ -1,0 +1,163 @@
+package chaos
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
+)
+
+// ledger follows what agents write into the store, and holds them to it: a receipt
+// that was seen stays, and each next one follows it.
+type ledger struct {
+	site *site
+	keys map[string]ed25519.PublicKey
+	// last are each agent's newest receipt and its signed bytes; read are the keys of all.
+	last   map[string]control.Receipt
+	signed map[string][]byte
+	read   map[string]bool
+	// holders are the holders of epochs by number.
+	holders map[int64]string
+	// made counts creations in the cloud's log up to an event; there are the objects that it leaves.
+	made  map[cloudapi.Ref]int
+	there map[cloudapi.Ref]bool
+	event int64
+}
+
+func newLedger(s *site) *ledger {
+	return &ledger{site: s, keys: map[string]ed25519.PublicKey{}, last: map[string]control.Receipt{}, signed: map[string][]byte{},
+		read: map[string]bool{}, holders: map[int64]string{},
+		made: map[cloudapi.Ref]int{}, there: map[cloudapi.Ref]bool{}}
+}
+
+// follow reads the receipts that are new.
+func (l *ledger) follow(ctx context.Context) error {
+	for _, m := range l.site.members {
+		if l.keys[m.name] == nil && !l.findKey(ctx, m) {
+			continue
+		}
+		if err := l.followOne(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findKey reads an agent's public key from its claim, if it is enrolled.
+func (l *ledger) findKey(ctx context.Context, m *member) bool {
+	claim, err := l.site.store.Get(ctx, control.ClaimKey(l.site.name, m.name, 1), control.MaxDocument)
+	if err != nil {
+		return false
+	}
+	_, key, err := control.OpenClaim(m.declared, claim.Data, claim.Modified)
+	l.keys[m.name] = key
+	return err == nil
+}
+
+func (l *ledger) followOne(ctx context.Context, m *member) error {
+	for info, err := range l.site.store.List(ctx, control.ReceiptPrefix(l.site.name, m.name)) {
+		if err != nil {
+			return fmt.Errorf("list receipts: %w", err)
+		}
+		if l.read[info.Key] {
+			continue
+		}
+		object, err := l.site.store.Get(ctx, info.Key, control.MaxDocument)
+		if err != nil {
+			return fmt.Errorf("read receipt: %w", err)
+		}
+		if err := l.add(m.name, info.Key, object.Data); err != nil {
+			return fmt.Errorf("receipt %s: %w", info.Key, err)
+		}
+	}
+	return nil
+}
+
+// add takes the next receipt of an agent's chain.
+func (l *ledger) add(name, key string, signed []byte) error {
+	receipt, err := control.Open[control.Receipt](signed, l.keys[name])
+	if err != nil {
+		return err
+	}
+	if before, ok := l.last[name]; ok {
+		if err := control.Follows(before, l.signed[name], receipt); err != nil {
+			return violated("%w", err)
+		}
+	} else if receipt.Sequence != 1 {
+		return violated("the first receipt has the number %d", receipt.Sequence)
+	}
+	l.last[name], l.signed[name], l.read[key] = receipt, signed, true
+	return nil
+}
+
+// newest is the newest receipt of the newest epoch.
+func (l *ledger) newest() control.Receipt {
+	var out control.Receipt
+	for _, receipt := range l.last {
+		if receipt.Epoch > out.Epoch || receipt.Epoch == out.Epoch && receipt.Finished.After(out.Finished) {
+			out = receipt
+		}
+	}
+	return out
+}
+
+// converged tells whether a round that began after a moment has made the newest revision true.
+func (l *ledger) converged(after time.Time) bool {
+	r := l.newest()
+	return r.Revision == l.site.revision && r.Started.After(after) && (r.Outcome == control.OutcomeConverged || r.Outcome == control.OutcomeApplied)
+}
+
+// epochs checks that the lease's epochs have no gap, and each the one holder it ever had.
+func (l *ledger) epochs(ctx context.Context) error {
+	current, ok, err := lease.Current(ctx, l.site.store, l.site.name)
+	if err != nil || !ok {
+		return fmt.Errorf("read lease: %t, %w", ok, err)
+	}
+	if before, seen := l.holders[current.Epoch]; seen && before != current.Holder {
+		return violated("epoch %d was held by %s and is held by %s", current.Epoch, before, current.Holder)
+	}
+	l.holders[current.Epoch] = current.Holder
+	for epoch := range current.Epoch {
+		if _, err := l.site.store.Stat(ctx, control.LeaseKey(l.site.name, epoch+1)); err != nil {
+			return violated("epoch %d of %d: %w", epoch+1, current.Epoch, err)
+		}
+	}
+	return nil
+}
+
+// readLog follows the cloud's log, in which nothing may be created while it is there.
+func (l *ledger) readLog(ctx context.Context) error {
+	for {
+		page, err := l.site.hand.Events(ctx, l.event, cloudapi.MaxPage)
+		if err != nil {
+			return fmt.Errorf("read the cloud's log: %w", err)
+		}
+		if page.Oldest > l.event+1 {
+			return fmt.Errorf("read the cloud's log: it begins at %d", page.Oldest)
+		}
+		if len(page.Events) == 0 {
+			return nil
+		}
+		for _, event := range page.Events {
+			if err := l.addEvent(event); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (l *ledger) addEvent(event cloudapi.Event) error {
+	l.event = event.Sequence
+	if event.Action == cloudapi.ActionCreate {
+		if l.there[event.Ref] {
+			return violated("%s was created while it was there", event.Ref)
+		}
+		l.made[event.Ref]++
+	}
+	l.there[event.Ref] = event.Action != cloudapi.ActionDelete
+	return nil
+}
