@@ -1,9 +1,11 @@
 package agent_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
 )
 
 // newClaimant claims the enrolment with another key, as a thief of the token would.
@@ -93,4 +97,48 @@ func (w *world) strangersClaim(claim control.Claim) []byte {
 		w.t.Fatal(err)
 	}
 	return signed
+}
+
+// withoutClaims is a store in which claims cannot be read.
+type withoutClaims struct{ objstore.Store }
+
+func (s withoutClaims) Get(ctx context.Context, key string, limit int64) (objstore.Object, error) {
+	if strings.Contains(key, "/claim") {
+		return objstore.Object{}, objstore.ErrUnavailable
+	}
+	return s.Store.Get(ctx, key, limit)
+}
+
+// TestOldMachineTakesNothingBack: a machine that was replaced runs again, and cannot
+// read that its claim is void. It must not take the lease from its successor.
+func TestOldMachineTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	w := atRest(t)
+	old := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(old, os.DirFS(filepath.Join(w.dir, "data"))); err != nil {
+		t.Fatal(err)
+	}
+	w.reenrol(true)
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.advance(time.Minute)
+	if got := w.agent.Round(t.Context()); got != control.OutcomeConverged {
+		t.Fatalf("the new machine's round: %s", got)
+	}
+	flaky := w.store.Store
+	w.store.Store = withoutClaims{flaky}
+	a, err := w.openAgent(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	w.advance(time.Minute)
+	if got := a.Round(t.Context()); got != control.OutcomeFailed {
+		t.Errorf("the old machine's round: %s, want %s", got, control.OutcomeFailed)
+	}
+	current, _, err := lease.Current(t.Context(), flaky, "prod")
+	if err != nil || current.Epoch != 2 {
+		t.Errorf("epoch %d, %v; want the new machine's, 2", current.Epoch, err)
+	}
 }

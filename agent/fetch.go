@@ -103,6 +103,7 @@ func (r *round) enrol(ctx context.Context) error {
 		r.warn("Store not usable", fmt.Sprintf("The enrolment could not be checked: %s.", err))
 		return nil
 	}
+	r.enrolled = err == nil
 	return err
 }
 
@@ -115,7 +116,7 @@ func (r *round) lease(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	held, err := a.acquire(ctx)
+	held, err := a.acquire(ctx, r.enrolled)
 	if err == nil && held.Epoch < a.memory.Epoch {
 		err = fmt.Errorf("%w: it shows epoch %d of the lease, and this agent has held %d: an older copy was put in its place", objstore.ErrUnavailable, held.Epoch, a.memory.Epoch)
 	}
@@ -154,10 +155,11 @@ func isAway(err error) bool {
 }
 
 // acquire takes the lease, from an earlier enrolment of the same agent too: its
-// key is void since the claim of the new generation.
-func (a *Agent) acquire(ctx context.Context) (*lease.Lease, error) {
+// key is void since the claim of the new generation. Who has not seen that the claim is
+// its own takes it from nobody: it may be the earlier one.
+func (a *Agent) acquire(ctx context.Context, enrolled bool) (*lease.Lease, error) {
 	held, err := lease.Acquire(ctx, a.store, a.config.Environment, a.holder(), a.now())
-	if !errors.Is(err, lease.ErrHeld) {
+	if !errors.Is(err, lease.ErrHeld) || !enrolled {
 		return held, err
 	}
 	current, ok, currentErr := lease.Current(ctx, a.store, a.config.Environment)

@@ -28,6 +28,8 @@ type round struct {
 	scopes   []control.Scope
 	grants   []guard.OpenGrant
 	revision *loaded
+	// enrolled tells that the store has shown, in this round, that the claim is this machine's.
+	enrolled bool
 
 	plan     *plans.Plan
 	judged   []guard.Judged
