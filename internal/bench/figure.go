@@ -43,8 +43,10 @@ func (u Unit) format(v float64) string {
 		return fmt.Sprintf("%.1f s", v)
 	case v >= 1:
 		return fmt.Sprintf("%.2f s", v)
-	default:
+	case v >= 1e-4:
 		return fmt.Sprintf("%.1f ms", v*1e3)
+	default:
+		return fmt.Sprintf("%.1f µs", v*1e6)
 	}
 }
 
