@@ -132,7 +132,11 @@ func TestOldMachineTakesNothingBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	w.advance(time.Minute)
 	if got := a.Round(t.Context()); got != control.OutcomeFailed {
 		t.Errorf("the old machine's round: %s, want %s", got, control.OutcomeFailed)

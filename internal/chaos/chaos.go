@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,6 +132,9 @@ func (o *Options) runSite(ctx context.Context, number, share int, report *Report
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(err != nil)) }()
+	if err := s.begin(ctx); err != nil {
+		return fmt.Errorf("%s, before any fault: %w", s.name, err)
+	}
 	begin := time.Now()
 	for n := 1; n <= share && ctx.Err() == nil; n++ {
 		f, happened, err := s.strike(ctx)
@@ -151,6 +153,22 @@ func (o *Options) runSite(ctx context.Context, number, share int, report *Report
 	return nil
 }
 
+// begin has the agents enrol and make a first revision true, without a fault.
+func (s *site) begin(ctx context.Context) error {
+	since := time.Now()
+	s.declared.change(s.random)
+	if err := s.publish(ctx); err != nil {
+		return err
+	}
+	if err := s.members[0].start(); err != nil {
+		return err
+	}
+	if err := s.converge(ctx, since); err != nil {
+		return err
+	}
+	return s.check(ctx)
+}
+
 // strike publishes a revision, has one fault happen while it is made true, and
 // checks everything when that is over.
 func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
@@ -162,10 +180,13 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	if err != nil {
 		return f, false, err
 	}
-	if err := cmp.Or(s.publish(ctx), m.start()); err != nil {
+	since := time.Now()
+	if err := s.publish(ctx); err != nil {
 		return f, false, err
 	}
-	since := time.Now()
+	if err := m.start(); err != nil {
+		return f, false, err
+	}
 	happened, err = s.awaitFault(ctx, sprung, f.lasts)
 	cancel()
 	m.disarm()
@@ -173,7 +194,10 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	if f.heal != nil {
 		err = errors.Join(err, f.heal(m))
 	}
-	if err := cmp.Or(err, m.start()); err != nil {
+	if err != nil {
+		return f, happened, err
+	}
+	if err := m.start(); err != nil {
 		return f, happened, err
 	}
 	if happened {

@@ -36,6 +36,7 @@ var kinds = []struct {
 	{2, partCloud},
 	{4, providerKilled},
 	{2, providerHung},
+	{2, paused},
 	{2, fullDisk},
 }
 
@@ -198,9 +199,20 @@ func providerHung(s *site) fault {
 	call := s.random.IntN(max(s.declared.calls, 1))
 	return fault{kind: "provider hung", what: fmt.Sprintf("SIGSTOP of the provider after call %d took effect, then SIGKILL", call+1), lasts: s.moment(),
 		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
-			return m.cloud.set(isChange, call, 1, strike{carriedOut: true, status: serversAnswer, do: func() { m.signalProviders(syscall.SIGSTOP) }}), nil
+			return m.cloud.set(isChange, call, 1, strike{carriedOut: true, status: serversAnswer, do: func() { _ = m.signalProviders(syscall.SIGSTOP) }}), nil
 		},
-		heal: func(m *member) error { m.signalProviders(syscall.SIGKILL); return nil }}
+		heal: func(m *member) error { return m.signalProviders(syscall.SIGKILL) }}
+}
+
+// paused stops the agent's process at a call to the cloud, and has it go on later.
+func paused(s *site) fault {
+	call := s.random.IntN(max(s.declared.calls, 1))
+	after, text := side(s.random)
+	return fault{kind: "paused", what: fmt.Sprintf("SIGSTOP of the agent %s call %d takes effect, then SIGCONT", text, call+1), lasts: s.moment(),
+		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
+			return m.cloud.set(isChange, call, 1, strike{carriedOut: after, status: serversAnswer, do: func() { m.signal(syscall.SIGSTOP) }}), nil
+		},
+		heal: func(m *member) error { m.signal(syscall.SIGCONT); return nil }}
 }
 
 // fullDisk leaves no room in the agent's data folder from a call on.

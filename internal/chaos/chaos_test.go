@@ -1,0 +1,140 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/demo"
+	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
+)
+
+// options are those of a run in a test's folder.
+func options(t *testing.T) *Options {
+	t.Helper()
+	dir := t.TempDir()
+	programs, err := demo.Build(t.Context(), filepath.Join(dir, "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &Options{Dir: dir, Programs: programs, Seed: 3, Faults: 6, Sites: 1, Out: t.Output()}
+	t.Cleanup(func() {
+		if opts.s3 != nil {
+			opts.s3.Stop()
+		}
+	})
+	return opts
+}
+
+// TestChecksFindViolations has an agent make a revision true and then breaks one thing
+// after the other: checks that found nothing would prove nothing.
+func TestChecksFindViolations(t *testing.T) {
+	t.Parallel()
+	opts := options(t)
+	if err := opts.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSite(t.Context(), opts, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.close(false); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, _, err := s.strike(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.members[0].kill()
+	// In this order: each leaves what those after it look at as it was.
+	for _, test := range []struct {
+		name   string
+		damage func() error
+		want   string
+	}{
+		{"nothing", func() error { return nil }, ""},
+		{"epoch in other hands", func() error {
+			_, err := s.store.Put(t.Context(), control.LeaseKey(s.name, 1), []byte(`{"version":1,"epoch":1,"holder":"somebody"}`))
+			return err
+		}, "epoch 1 was held by"},
+		{"state of nobody", func() error {
+			_, err := s.store.Put(t.Context(), control.StateKey(s.name, 9, 1), []byte("{}"))
+			return err
+		}, "no agent has signed the newest state"},
+		{"object created once more", func() error { return s.createOnceMore(t.Context()) }, "was created"},
+		{"object of nobody", func() error {
+			_, err := s.hand.Create(t.Context(), cloudapi.Ref{Environment: s.name, Service: service, Kind: "config", Name: "foreign"}, map[string]any{"data": map[string]any{"a": "b"}})
+			return err
+		}, "objects exist"},
+	} {
+		if err := test.damage(); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		err := s.check(t.Context())
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s: %v", test.name, err)
+		case test.want != "" && (!errors.Is(err, ErrViolated) || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: got %v, want a violation: %s", test.name, err, test.want)
+		}
+	}
+}
+
+// createOnceMore deletes a declared object and makes it again as it was.
+func (s *site) createOnceMore(ctx context.Context) error {
+	for _, o := range s.declared.objects {
+		there, err := s.hand.Get(ctx, o.ref)
+		if err != nil {
+			return err
+		}
+		if err := s.hand.Delete(ctx, o.ref); err != nil {
+			return err
+		}
+		_, err = s.hand.Create(ctx, o.ref, there.Attributes)
+		return err
+	}
+	return errors.New("nothing is declared")
+}
+
+// TestSecondCreationIsFound has the log tell of an object that is made while it is there.
+func TestSecondCreationIsFound(t *testing.T) {
+	t.Parallel()
+	l := newLedger(nil)
+	if err := l.addEvent(cloudapi.Event{Sequence: 1, Action: cloudapi.ActionCreate}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.addEvent(cloudapi.Event{Sequence: 2, Action: cloudapi.ActionCreate}); !errors.Is(err, ErrViolated) {
+		t.Errorf("a second creation: %v", err)
+	}
+}
+
+// TestSeedRepeats: the same seed gives the same revisions and faults.
+func TestSeedRepeats(t *testing.T) {
+	t.Parallel()
+	plan := func(seed uint64) string {
+		s := &site{random: rand.New(rand.NewPCG(seed, 1)), declared: newDeclared("site-1")}
+		var out strings.Builder
+		for range 50 {
+			s.declared.change(s.random)
+			fmt.Fprintln(&out, s.choose().what, s.declared.configuration())
+		}
+		return out.String()
+	}
+	if plan(1) != plan(1) {
+		t.Error("the same seed gave two plans")
+	}
+	if plan(1) == plan(2) {
+		t.Error("two seeds gave the same plan")
+	}
+}
