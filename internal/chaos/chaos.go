@@ -197,7 +197,7 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	if err != nil {
 		return f, happened, err
 	}
-	if err := m.start(); err != nil {
+	if err := m.recovered(); err != nil {
 		return f, happened, err
 	}
 	if happened {

@@ -131,10 +131,11 @@ func TestSeedRepeats(t *testing.T) {
 		}
 		return out.String()
 	}
-	if plan(1) != plan(1) {
+	first, again := plan(1), plan(1)
+	if first != again {
 		t.Error("the same seed gave two plans")
 	}
-	if plan(1) == plan(2) {
+	if first == plan(2) {
 		t.Error("two seeds gave the same plan")
 	}
 }

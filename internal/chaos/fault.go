@@ -190,7 +190,7 @@ func providerKilled(s *site) fault {
 	after, text := side(s.random)
 	return fault{kind: "provider killed", what: fmt.Sprintf("SIGKILL of the provider %s call %d takes effect", text, call+1),
 		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
-			return m.cloud.set(isChange, call, 1, strike{carriedOut: after, do: func() { _ = m.signalProviders(syscall.SIGKILL) }}), nil
+			return m.cloud.set(isChange, call, 1, strike{carriedOut: after, do: m.endProviders}), nil
 		}}
 }
 
@@ -201,7 +201,7 @@ func providerHung(s *site) fault {
 		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
 			return m.cloud.set(isChange, call, 1, strike{carriedOut: true, status: serversAnswer, do: func() { _ = m.signalProviders(syscall.SIGSTOP) }}), nil
 		},
-		heal: func(m *member) error { return m.signalProviders(syscall.SIGKILL) }}
+		heal: func(m *member) error { m.endProviders(); return nil }}
 }
 
 // paused stops the agent's process at a call to the cloud, and has it go on later.

@@ -30,6 +30,8 @@ type member struct {
 	cmd *exec.Cmd
 	// ended is closed when the process is gone.
 	ended chan struct{}
+	// crashes counts how often its providers were ended.
+	crashes int
 }
 
 func (m *member) dataDir() string { return filepath.Join(m.dir, "data") }
@@ -55,7 +57,7 @@ func (m *member) start() error {
 		_ = cmd.Wait() // how it ends is the fault's business
 		close(ended)
 	}()
-	m.cmd, m.ended = cmd, ended
+	m.cmd, m.ended, m.crashes = cmd, ended, 0
 	return nil
 }
 
@@ -123,6 +125,25 @@ func (m *member) signalProviders(s syscall.Signal) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// mostCrashes is how often an agent has a provider crash within some minutes before it
+// starts it no more, which is as it should be and no matter of this harness.
+const mostCrashes = 3
+
+// endProviders ends the agent's providers at once.
+func (m *member) endProviders() {
+	m.crashes++
+	_ = m.signalProviders(syscall.SIGKILL) // they may be gone
+}
+
+// recovered starts the agent if it was ended, and anew if its providers have crashed
+// as often as it puts up with.
+func (m *member) recovered() error {
+	if m.crashes >= mostCrashes {
+		m.kill()
+	}
+	return m.start()
 }
 
 // journalled counts the entries in the agent's journal.
