@@ -40,8 +40,10 @@ type instance struct {
 	onEnd  func(*instance)
 	// maxMemory is the size in bytes beyond which the process is replaced.
 	maxMemory uint64
-	// opened counts what the process holds open for us.
+	// opened counts what the process holds open for us, or is asked to open.
 	opened atomic.Int64
+	// configured counts the configurations that were accepted.
+	configured atomic.Int64
 
 	proc   atomic.Pointer[process]
 	closed atomic.Bool
@@ -51,7 +53,13 @@ type instance struct {
 	config   cty.Value // NilVal until a configuration was accepted
 	restarts []time.Time
 	retired  map[*process]bool // what ends after its last call
-	endOnce  sync.Once
+	// replacing tells that a process is started in the place of one that has grown,
+	// in the background; abandon ends that.
+	replacing bool
+	abandon   context.CancelFunc
+	endOnce   sync.Once
+
+	background sync.WaitGroup
 }
 
 var _ providers.Interface = (*instance)(nil)
@@ -72,8 +80,6 @@ func (i *instance) process(ctx context.Context, method string) (*process, tfdiag
 	switch {
 	case i.isClosed():
 		return nil, closedDiags(method)
-	case old != nil && !i.gone(old) && old.isRetiring():
-		return i.succeed(ctx, old), nil
 	case old != nil && !i.gone(old):
 		return old, nil // somebody else was faster
 	case old != nil:
@@ -224,20 +230,51 @@ func (i *instance) Configure(ctx context.Context, config cty.Value) tfdiags.Diag
 	if diags.HasErrors() {
 		return diags
 	}
-	p, moreDiags := i.process(ctx, "ConfigureProvider")
+	p, release, moreDiags := i.settled(ctx, "ConfigureProvider")
 	if diags = append(diags, moreDiags...); diags.HasErrors() {
 		return diags
 	}
+	defer release()
 	if diags = append(diags, i.needSchema(ctx, p, schema)...); diags.HasErrors() {
 		return diags
 	}
 	diags = append(diags, i.configure(ctx, p, schema, config)...)
 	if !diags.HasErrors() {
-		i.mu.Lock()
-		i.config = config
-		i.mu.Unlock()
+		i.accept(config)
 	}
 	return diags
+}
+
+// accept keeps a configuration for processes to come. One that is started just now,
+// without it, is given up.
+func (i *instance) accept(config cty.Value) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.config = config
+	i.configured.Add(1)
+	if i.abandon != nil {
+		i.abandon()
+	}
+}
+
+// settled returns the running process, which is not replaced before release is
+// called: no other can start without what it is about to be told.
+func (i *instance) settled(ctx context.Context, method string) (p *process, release func(), diags tfdiags.Diagnostics) {
+	for {
+		p, diags = i.process(ctx, method)
+		if diags.HasErrors() {
+			return nil, nil, diags
+		}
+		select {
+		case <-i.turn:
+		case <-ctx.Done():
+			return nil, nil, cancelled(method)
+		}
+		if i.proc.Load() == p {
+			return p, func() { i.turn <- struct{}{} }, diags
+		}
+		i.turn <- struct{}{}
+	}
 }
 
 func (i *instance) configure(ctx context.Context, p *process, schema *providers.Schema, config cty.Value) tfdiags.Diagnostics {
@@ -281,7 +318,13 @@ func (i *instance) stop(ctx context.Context, p *process) error {
 // Close implements [providers.Interface].
 func (i *instance) Close() error {
 	i.endOnce.Do(func() {
+		i.mu.Lock()
 		i.closed.Store(true)
+		if i.abandon != nil {
+			i.abandon()
+		}
+		i.mu.Unlock()
+		i.background.Wait()
 		for _, p := range i.processes() {
 			p.end()
 		}

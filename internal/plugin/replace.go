@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -10,7 +11,8 @@ import (
 // Providers are made to serve one plan and end. Those built with
 // terraform-plugin-framework keep about ten kilobytes of every call for as long as
 // they run, and any may keep more than it should. So a process that has grown too
-// large is replaced: a new one takes its place and it ends after its last call.
+// large is replaced: it serves on while a new one starts, which then takes its
+// place, and it ends after its last call. No call ever waits for the new one.
 
 const (
 	// DefaultMaxMemory is how large a provider's process may become: several
@@ -21,6 +23,8 @@ const (
 	replaceAfter = 2000
 	// measureEvery is how many calls lie between two looks at the memory.
 	measureEvery = 100
+	// replaceTimeout bounds the start of the new process and its configuration.
+	replaceTimeout = startTimeout + time.Minute
 )
 
 // traffic counts a process's calls and tells when it has served its last.
@@ -52,20 +56,22 @@ func (t *traffic) leave() {
 	}
 }
 
-// retire lets no more calls in. It tells whether it was the first to.
-func (t *traffic) retire() bool {
+// retire lets no more calls in, unless stays tells that the process has to go on.
+func (t *traffic) retire(stays func() bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !t.retiring
+	if stays() {
+		return false
+	}
 	t.retiring = true
-	return first
+	return true
 }
 
-// resume takes retire back, if nothing can take the process's place.
-func (t *traffic) resume() {
+// postpone starts the count of calls anew, if nothing can take the process's place.
+func (t *traffic) postpone() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.retiring, t.served = false, 0
+	t.served = 0
 }
 
 func (t *traffic) isRetiring() bool {
@@ -98,7 +104,7 @@ func (i *instance) enter(ctx context.Context, method string) (*process, tfdiags.
 			continue // the next one will be another
 		}
 		if served >= replaceAfter && served%measureEvery == 0 && i.tooLarge(p) {
-			p.retire() // which lets this call end
+			i.replace(ctx, p)
 		}
 		return p, nil
 	}
@@ -107,38 +113,77 @@ func (i *instance) enter(ctx context.Context, method string) (*process, tfdiags.
 // tooLarge tells whether a process is to be replaced for its size. One that holds
 // something open for us, as a tunnel, is not, nor one that we did not start.
 func (i *instance) tooLarge(p *process) bool {
-	if p.cmd == nil || p.cmd.Process == nil || i.opened.Load() > 0 {
+	if p.cmd == nil || p.cmd.Process == nil || i.holds() {
 		return false
 	}
 	size := residentMemory(p.cmd.Process.Pid)
 	if size <= i.maxMemory {
 		return false
 	}
-	i.log.Info("provider is replaced because it has grown", "bytes", size, "allowed", i.maxMemory)
+	i.log.Info("provider is to be replaced because it has grown", "bytes", size, "allowed", i.maxMemory)
 	return true
 }
 
-// succeed starts a process in the place of one that retires. If that fails, the
-// old one goes on.
-func (i *instance) succeed(ctx context.Context, old *process) *process {
+// holds tells whether something is open that would be lost with the process. It is
+// counted from before the call that opens it: none ends up in a process that retires.
+func (i *instance) holds() bool { return i.opened.Load() > 0 }
+
+// replace starts a process in the place of one, in the background. If that fails,
+// the old one goes on.
+func (i *instance) replace(ctx context.Context, old *process) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.replacing || i.isClosed() {
+		return
+	}
+	i.replacing = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replaceTimeout)
+	i.abandon = cancel
+	i.background.Go(func() {
+		defer cancel()
+		if !i.succeed(ctx, old) {
+			old.postpone()
+		}
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.replacing = false
+	})
+}
+
+// succeed starts a process and puts it in the place of another. It tells whether it did.
+func (i *instance) succeed(ctx context.Context, old *process) bool {
+	configured := i.configured.Load()
 	p, diags := i.start(ctx)
 	if diags.HasErrors() {
 		i.log.Warn("provider has grown and cannot be replaced", "error", diags.Err())
-		old.resume()
-		return old
+		return false
 	}
-	i.proc.Store(p)
+	select {
+	case <-i.turn:
+	case <-ctx.Done():
+		p.end()
+		return false
+	}
+	defer func() { i.turn <- struct{}{} }()
+	// Meanwhile it may have been closed, started again, or configured otherwise.
+	if ctx.Err() != nil || i.proc.Load() != old || i.configured.Load() != configured || !old.retire(i.holds) {
+		p.end()
+		return false
+	}
 	i.mu.Lock()
 	i.retired[old] = true
 	i.mu.Unlock()
-	go func() {
-		<-old.wait()
-		old.end()
-		i.mu.Lock()
-		delete(i.retired, old)
-		i.mu.Unlock()
-	}()
-	return p
+	i.proc.Store(p)
+	go i.endAfterLast(old)
+	return true
+}
+
+func (i *instance) endAfterLast(old *process) {
+	<-old.wait()
+	old.end()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.retired, old)
 }
 
 // processes are all that run: the one for new calls, then those that end their last.

@@ -51,6 +51,12 @@ func (i *instance) OpenEphemeral(ctx context.Context, req providers.OpenEphemera
 	if diags.HasErrors() {
 		return providers.OpenEphemeralResponse{Diagnostics: diags}
 	}
+	i.opened.Add(1) // first, so that the process which gets the call stays
+	defer func() {
+		if resp.Diagnostics.HasErrors() {
+			i.opened.Add(-1)
+		}
+	}()
 	answer, moreDiags := call(ctx, i, method, func(ctx context.Context, c tfplugin6.ProviderClient) (*tfplugin6.OpenEphemeralResource_Response, error) {
 		return c.OpenEphemeralResource(ctx, &tfplugin6.OpenEphemeralResource_Request{
 			TypeName: req.TypeName, Config: config, ClientCapabilities: capabilities,
@@ -62,9 +68,6 @@ func (i *instance) OpenEphemeral(ctx context.Context, req providers.OpenEphemera
 	}
 	refuseDeferred(&resp.Diagnostics, t, answer.GetDeferred())
 	resp.Result = t.decode(&resp.Diagnostics, answer.GetResult())
-	if !resp.Diagnostics.HasErrors() {
-		i.opened.Add(1)
-	}
 	resp.Private = answer.GetPrivate()
 	resp.RenewAt = toTime(answer.GetRenewAt())
 	return resp

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,13 +131,32 @@ func (s *server) ValidateProviderConfig(context.Context, *tfprotov6.ValidateProv
 	return &tfprotov6.ValidateProviderConfigResponse{}, nil
 }
 
-func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+// ConfigureProvider takes any configuration. In the region "hang FILE" or "refuse
+// FILE", it does so in the first process only, which makes the file. The next one
+// leaves its number there.
+func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	config, err := req.Config.Unmarshal(configType)
 	if err != nil {
 		return nil, err
 	}
 	s.region = text(config, "region") + " " + req.TerraformVersion
+	if fault, path, ok := strings.Cut(text(config, "region"), " "); ok && !first(path) {
+		if fault == "hang" {
+			<-ctx.Done()
+		}
+		return &tfprotov6.ConfigureProviderResponse{Diagnostics: problem("No second process", "One is enough.")}, nil
+	}
 	return &tfprotov6.ConfigureProviderResponse{}, nil
+}
+
+// first tells whether no process has been here before.
+func first(path string) bool {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())), 0o600) // a test reads it, and fails if it is not there
+		return false
+	}
+	return file.Close() == nil
 }
 
 func (s *server) StopProvider(context.Context, *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
