@@ -97,6 +97,7 @@ func (w *walk) leaveProvider(run *providerRun, diags tfdiags.Diagnostics) (tfdia
 	switch op := w.op.(type) {
 	case *planner:
 		leave = op.opts.LeaveUnreadable
+		op.seen.odd.Store(true) // it is to be tried again, though nothing may need it
 	case *applier:
 		leave = len(op.plan.LeftAlone) > 0 && !op.needs(run.object)
 	}

@@ -88,9 +88,16 @@ func (e *Engine) replay(ctx context.Context, prog *program, prior *states.State,
 	if !r.ask(ctx, e, opts) {
 		return nil, nil, r.answers(opts)
 	}
+	return r.again(prior, e.opts.Now()), slices.Clip(r.diags), nil
+}
+
+// again is the plan for a record with the same objects, which may be another version
+// of another lineage.
+func (r *replay) again(prior *states.State, now time.Time) *plans.Plan {
 	plan := *r.plan
-	plan.Created, plan.Previous, plan.Prior = e.opts.Now(), prior, r.plan.Prior.Copy()
-	return &plan, slices.Clip(r.diags), nil
+	plan.Created, plan.Previous, plan.Prior = now, prior, r.plan.Prior.Copy()
+	plan.Prior.TerraformVersion, plan.Prior.Serial, plan.Prior.Lineage = prior.TerraformVersion, prior.Serial, prior.Lineage
+	return &plan
 }
 
 // fits tells whether program, record and options are the same.
@@ -253,7 +260,7 @@ func (p *planner) remember(plan *plans.Plan, diags tfdiags.Diagnostics) {
 	kept.Prior, kept.Previous = plan.Prior.Copy(), nil
 	r := &replay{
 		program: p.walk.prog, prior: plan.Previous.Copy(), overrides: p.seen.overrides, data: p.seen.data, plan: &kept, diags: diags,
-		opts: PlanOptions{Mode: p.opts.Mode, BaseDir: p.opts.BaseDir, LeaveUnreadable: p.opts.LeaveUnreadable, Variables: p.opts.Variables},
+		opts: PlanOptions{Mode: p.opts.Mode, BaseDir: p.opts.BaseDir, LeaveUnreadable: p.opts.LeaveUnreadable, Variables: maps.Clone(p.opts.Variables)},
 	}
 	for _, read := range p.readList {
 		if _, local := read.run.base.(*builtin); local {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ type lastPlan struct {
 // begins notes that a plan begins and tells it what the last one was.
 func (e *Engine) begins(prog *program, variables map[string]cty.Value) lastPlan {
 	last := e.last
-	e.last = lastPlan{program: prog, variables: variables, generation: last.generation + 1}
+	e.last = lastPlan{program: prog, variables: maps.Clone(variables), generation: last.generation + 1}
 	return last
 }
 
