@@ -16,6 +16,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/providers/providerstest"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -38,6 +39,27 @@ func (o *roundOptions) change(w *world) {
 		o.ignored = !o.ignored
 	}
 	o.unread = w.random.IntN(6) == 0
+}
+
+// edit changes the record by hand: all of it and nothing of what is in it, an output, or a mark.
+func (w *world) edit(b *bench) {
+	b.state = b.state.Copy()
+	addr := instanceAddr(b.t, "fake_thing.data")
+	object := b.state.Object(addr)
+	switch w.random.IntN(4) {
+	case 0:
+		b.state.Serial++
+	case 1:
+		b.state.Lineage += "x"
+	case 2:
+		if o := b.state.Outputs["all"]; o != nil {
+			b.state.Outputs["all"] = &states.Output{Value: cty.StringVal("other"), Sensitive: w.random.IntN(2) == 0}
+		}
+	case 3:
+		if object != nil {
+			b.state.SetObject(addr, b.state.Resource(addr.Module, addr.Resource).Provider, object.WithTaint(!object.Tainted))
+		}
+	}
 }
 
 func (o *roundOptions) options(w *world, dir string) engine.PlanOptions {
@@ -73,6 +95,9 @@ func TestReplayedPlansAreAsFreshOnes(t *testing.T) {
 					w.change(t)
 					asked.change(w)
 				}
+				if w.random.IntN(8) == 0 {
+					w.edit(warm)
+				}
 				opts := asked.options(w, warm.dir)
 				plan, diags := warm.engine.Plan(t.Context(), config, warm.state, opts)
 				if diags.HasErrors() {
@@ -83,9 +108,7 @@ func TestReplayedPlansAreAsFreshOnes(t *testing.T) {
 				} else {
 					anew++
 				}
-				if got, want := told(plan), told(freshPlan(t, fake, config, warm.state, opts)); !slices.Equal(got, want) {
-					t.Fatalf("a plan differs (replayed: %v):\ngot  %q\nwant %q", replayed(plan, last), got, want)
-				}
+				differ(t, fmt.Sprintf("a plan (replayed: %v)", replayed(plan, last)), told(t, plan), told(t, freshPlan(t, fake, config, warm.state, opts)))
 				last = plan
 				switch w.random.IntN(6) {
 				case 0:
@@ -208,6 +231,44 @@ func TestReplayReadsOnce(t *testing.T) {
 		}
 		if got := seen.most(); got != 1 {
 			t.Errorf("drifted %q: an object was read %d times", c.drifted, got)
+		}
+	}
+}
+
+// A replay compares with what variables were, though their map has changed since.
+func TestReplayMindsChangedVariables(t *testing.T) {
+	t.Parallel()
+	b, _ := newFakeBench(t)
+	b.write(map[string]string{"main.tf": "variable \"v\" {}\nresource \"fake_thing\" \"a\" { name = var.v }\n"})
+	config, variables := b.load(), map[string]cty.Value{"v": cty.StringVal("one")}
+	for _, want := range []string{"one", "two", "two", "three"} {
+		variables["v"] = cty.StringVal(want)
+		plan, diags := b.engine.Plan(t.Context(), config, b.state, engine.PlanOptions{Variables: variables})
+		if diags.HasErrors() {
+			t.Fatal(diags.Err())
+		}
+		if got := plan.Changes[0].After.GetAttr("name"); !got.RawEquals(cty.StringVal(want)) {
+			t.Errorf("got %#v, want %q", got, want)
+		}
+	}
+}
+
+// The trouble of a provider that nothing needs is not told again when it is over.
+func TestReplayForgetsUnusableProvider(t *testing.T) {
+	t.Parallel()
+	b, fake := newFakeBench(t)
+	b.write(map[string]string{"main.tf": "resource \"terraform_data\" \"a\" {}\nprovider \"fake\" {}\n"})
+	config, broken := b.load(), false
+	fake.ConfigureHook = func(context.Context, cty.Value) tfdiags.Diagnostics {
+		if broken {
+			return tfdiags.New(tfdiags.Error, "Unreachable", "No answer.")
+		}
+		return nil
+	}
+	for _, broken = range []bool{true, true, false, false} {
+		_, diags := b.engine.Plan(t.Context(), config, b.state, engine.PlanOptions{LeaveUnreadable: true})
+		if told := len(diags) > 0; told != broken {
+			t.Errorf("broken %v, and told %v", broken, diags.Err())
 		}
 	}
 }
