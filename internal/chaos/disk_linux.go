@@ -6,14 +6,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
 // diskSize is the room of an agent's data folder: what it needs, many times over.
 const diskSize = "size=16m"
 
-// hasDisk tells whether agents get a disk of their own. Who is not root has to do without.
-func hasDisk() bool { return os.Geteuid() == 0 }
+// hasDisk tells whether agents get a disk of their own, which takes the right to mount one.
+var hasDisk = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "towline-chaos-disk-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	if syscall.Mount("towline-chaos", dir, "tmpfs", 0, diskSize) != nil {
+		return false
+	}
+	return syscall.Unmount(dir, syscall.MNT_DETACH) == nil
+})
 
 // mount gives the data folder a disk of its own.
 func (m *member) mount() error {

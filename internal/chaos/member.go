@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/demo"
 )
 
 // member is one agent of a site, on a machine of its own: a data folder, a way to
@@ -48,7 +49,7 @@ func (m *member) start() error {
 	defer log.Close() // the process has its own handle
 	cmd := exec.Command(m.site.opts.Programs.Towline(), "agent", "run", "-config", filepath.Join(m.dir, "agent.hcl"))
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.dir, m.environ(), log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = demo.OwnGroup()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", m.name, err)
 	}

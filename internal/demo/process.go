@@ -43,7 +43,7 @@ func launch(ctx context.Context, name string, cmd *exec.Cmd, logFile string, ban
 	}
 	defer file.Close() // the program has its own handle
 	p := &process{name: name, cmd: cmd, log: logFile, ended: make(chan struct{})}
-	cmd.SysProcAttr = ownGroup()
+	cmd.SysProcAttr = OwnGroup()
 	cmd.Stderr = file
 	var stdout io.ReadCloser
 	if banner {
@@ -135,7 +135,7 @@ func (p *process) tail() string {
 func run(ctx context.Context, cmd *exec.Cmd) (stdout, stderr string, status int, err error) {
 	var out, errOut strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	cmd.SysProcAttr = ownGroup()
+	cmd.SysProcAttr = OwnGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopGrace
 	err = cmd.Run()

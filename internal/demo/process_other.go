@@ -4,6 +4,6 @@ package demo
 
 import "syscall"
 
-// ownGroup puts a child into a process group of its own, so that an interrupt on
+// OwnGroup puts a child into a process group of its own, so that an interrupt on
 // the terminal reaches this process only.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -47,8 +48,8 @@ func run(ctx context.Context, args []string) error {
 	begin := time.Now()
 	report, err := chaos.Run(ctx, opts)
 	fmt.Printf("\n%s%6d  faults in %s; %d were set whose point was not reached\n", report.Summary(), report.Total(), time.Since(begin).Round(time.Second), report.Missed)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("seed %d: %w\neverything is kept in %s", opts.Seed, err, dir)
 	}
-	return os.RemoveAll(dir)
+	return errors.Join(err, os.RemoveAll(dir))
 }
