@@ -66,12 +66,12 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 		}
 	}
 	diags = append(diags, CheckVariables(config, opts.Variables)...)
-	plan, moreDiags, answers := e.replay(ctx, prog, prior, &opts)
+	plan, moreDiags, told := e.replay(ctx, prog, prior, &opts)
 	if plan != nil {
 		return plan, moreDiags
 	}
 	p := e.newPlanner(prog, prior, opts)
-	p.answers = answers
+	p.walk.answers = told
 	diags = append(diags, p.selectTargets()...)
 	diags = append(diags, p.untargetedMoves()...)
 	diags = append(diags, p.relocation.diags...)
@@ -81,7 +81,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	}
 	p.walk.prepare()
 	p.addRecorded()
-	e.hook.Expect(len(p.reads) - len(p.answers))
+	e.hook.Expect(len(p.reads) - len(told.objects))
 	diags = append(diags, p.walk.run(ctx)...)
 	e.hook.Ended()
 	diags = append(diags, p.relocation.blockedWarning()...)
@@ -122,9 +122,8 @@ type planner struct {
 	// imports are the objects that import blocks ask for, by address; guarded by mu.
 	imports map[string]*wantedImport
 	reads   map[*states.Instance]*objectRead
-	// readList is the same in the order of the state. answers are those that a replay got.
+	// readList is the same in the order of the state.
 	readList []*objectRead
-	answers  map[string]*replayedObject
 	seen     observed
 	// byCall finds the recorded resources below a module call, see indexModules.
 	byCall map[string][]recordedBelow

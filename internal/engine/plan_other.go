@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -92,14 +91,11 @@ func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, e
 	o := inst.object
 	diags := run.client.ValidateDataSourceConfig(ctx, inst.addr.Resource.Type, ev.config)
 	if !diags.HasErrors() {
-		w.engine.hook.Reading(inst.addr)
-		began := time.Now()
-		resp := run.clientFor(w.prog, inst.addr.Module).ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: ev.config})
+		resp := w.askData(ctx, inst, run, ev.config)
 		diags = append(diags, resp.Diagnostics...)
 		if !diags.HasErrors() {
 			obj, moreDiags := w.acceptData(inst, ev, resp.State)
 			if moreDiags == nil {
-				w.engine.hook.ReadDone(inst.addr, objectID(resp.State), time.Since(began))
 				return obj, locate(diags, inst.name, o.resource.Config)
 			}
 			diags = append(diags, moreDiags...)

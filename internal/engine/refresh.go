@@ -135,7 +135,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 		read.now = read.was
 		return diags
 	}
-	if known := p.answers[read.addr.String()]; known != nil && known.was == read.was && known.client.base == read.run.base {
+	if known := p.walk.answers.objects[read.addr.String()]; known != nil && known.was == read.was && known.client.base == read.run.base {
 		read.now = known.again
 	} else {
 		p.engine.hook.Refreshing(read.addr, objectID(prior.Value))

@@ -64,7 +64,15 @@ type replayedData struct {
 	client *answering
 	addr   addrs.ResourceInstance
 	config cty.Value
-	answer cty.Value
+	// answer is what the plan was made with, again that of this replay, or NilVal.
+	answer, again cty.Value
+}
+
+// answers are what a replay was told that was not the same as before in the end, for
+// the plan that is to be made: nothing is asked twice. The zero value is none.
+type answers struct {
+	objects map[string]*replayedObject
+	data    map[string]*replayedData
 }
 
 // observed is what a plan meets that decides whether it can be replayed.
@@ -80,15 +88,15 @@ type observed struct {
 
 // replay returns an earlier plan if making it anew would give the same. If not, it
 // returns what was read, for the plan that is to be made.
-func (e *Engine) replay(ctx context.Context, prog *program, prior *states.State, opts *PlanOptions) (*plans.Plan, tfdiags.Diagnostics, map[string]*replayedObject) {
+func (e *Engine) replay(ctx context.Context, prog *program, prior *states.State, opts *PlanOptions) (*plans.Plan, tfdiags.Diagnostics, answers) {
 	r := e.replays[opts.SkipRefresh]
 	if r == nil || !r.fits(prog, prior, opts) || !r.connect(e) {
-		return nil, nil, nil
+		return nil, nil, answers{}
 	}
 	if !r.ask(ctx, e, opts) {
-		return nil, nil, r.answers(opts)
+		return nil, nil, r.answers()
 	}
-	return r.again(prior, e.opts.Now()), slices.Clip(r.diags), nil
+	return r.again(prior, e.opts.Now()), slices.Clip(r.diags), answers{}
 }
 
 // again is the plan for a record with the same objects, which may be another version
@@ -154,10 +162,14 @@ func (r *replay) connect(e *Engine) bool {
 func (r *replay) ask(ctx context.Context, e *Engine, opts *PlanOptions) bool {
 	e.hook.Expect(len(r.objects))
 	defer e.hook.Ended()
+	for i := range r.objects {
+		r.objects[i].again = nil
+	}
+	for i := range r.data {
+		r.data[i].again = cty.NilVal
+	}
 	same := r.askAll(ctx, e, len(r.objects), func(i int) (*answering, string) {
-		o := &r.objects[i]
-		o.again = nil
-		return o.client, "read " + o.addr.Resource.Type
+		return r.objects[i].client, "read " + r.objects[i].addr.Resource.Type
 	}, func(ctx context.Context, i int) bool {
 		return r.objects[i].read(ctx, e, r.program, opts)
 	})
@@ -231,22 +243,38 @@ func (d *replayedData) read(ctx context.Context, e *Engine, prog *program) bool 
 		return false
 	}
 	e.hook.ReadDone(d.addr, objectID(resp.State), time.Since(began))
+	d.again = resp.State
 	return resp.State.RawEquals(d.answer)
 }
 
-// answers are the objects that were read, by address, so that they are not read
-// again for the plan that is to be made. Those that are gone are, to be sure.
-func (r *replay) answers(opts *PlanOptions) map[string]*replayedObject {
-	if opts.SkipRefresh {
-		return nil
-	}
-	out := make(map[string]*replayedObject, len(r.objects))
+// answers are what was read, by address. Objects that are gone are read again, to be sure.
+func (r *replay) answers() answers {
+	out := answers{make(map[string]*replayedObject, len(r.objects)), make(map[string]*replayedData, len(r.data))}
 	for i := range r.objects {
 		if o := &r.objects[i]; o.again != nil {
-			out[o.addr.String()] = o
+			out.objects[o.addr.String()] = o
+		}
+	}
+	for i := range r.data {
+		if d := &r.data[i]; d.again != cty.NilVal {
+			out.data[d.addr.String()] = d
 		}
 	}
 	return out
+}
+
+// askData asks a data source, unless a replay has just asked the same.
+func (w *walk) askData(ctx context.Context, inst *instance, run *providerRun, config cty.Value) providers.ReadDataSourceResponse {
+	if known := w.answers.data[inst.name]; known != nil && known.client.base == run.base && known.config.RawEquals(config) {
+		return providers.ReadDataSourceResponse{State: known.again}
+	}
+	w.engine.hook.Reading(inst.addr)
+	began := time.Now()
+	resp := run.clientFor(w.prog, inst.addr.Module).ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: config})
+	if !resp.Diagnostics.HasErrors() {
+		w.engine.hook.ReadDone(inst.addr, objectID(resp.State), time.Since(began))
+	}
+	return resp
 }
 
 // remember keeps a plan for replays, if it depends on nothing that they do not look at.

@@ -199,11 +199,11 @@ func TestWhatIsNotReplayed(t *testing.T) {
 func TestReplayReadsOnce(t *testing.T) {
 	t.Parallel()
 	b, fake := newFakeBench(t)
-	b.write(map[string]string{"main.tf": "resource \"fake_thing\" \"a\" {\n count = 20\n name = \"a${count.index}\"\n}\ndata \"fake_data\" \"d\" { of = \"x\" }\n"})
+	b.write(map[string]string{"main.tf": "resource \"fake_thing\" \"a\" {\n count = 20\n name = \"a${count.index}\"\n}\ndata \"fake_data\" \"d\" { of = \"first\" }\ndata \"fake_data\" \"e\" { of = data.fake_data.d.result }\n"})
 	config := b.load()
 	b.mustApply(engine.PlanOptions{})
 	w := newWorld(1, b.dir, fake)
-	reads, drifted := fake.ReadHook, ""
+	reads, answers, drifted := fake.ReadHook, fake.DataHook, ""
 	seen := lockedCounts{counts: map[string]int{}}
 	fake.ReadHook = func(ctx context.Context, req providers.ReadResourceRequest) providers.ReadResourceResponse {
 		resp := reads(ctx, req)
@@ -215,12 +215,16 @@ func TestReplayReadsOnce(t *testing.T) {
 		}
 		return resp
 	}
-	w.answer = "same"
+	fake.DataHook = func(ctx context.Context, req providers.ReadDataSourceRequest) providers.ReadDataSourceResponse {
+		seen.add("data " + req.Config.GetAttr("of").AsString())
+		return answers(ctx, req)
+	}
 	for _, c := range []struct {
 		drifted string
 		drift   int
-	}{{"", 0}, {"", 0}, {"a3", 1}, {"a3", 1}, {"a4", 1}, {"", 0}} {
-		drifted = c.drifted
+		answer  string
+	}{{"", 0, "x"}, {"", 0, "x"}, {"a3", 1, "x"}, {"a3", 1, "y"}, {"a4", 1, "y"}, {"", 0, "y"}, {"", 0, "z"}} {
+		drifted, w.answer = c.drifted, c.answer
 		seen.reset()
 		plan, diags := b.engine.Plan(t.Context(), config, b.state, engine.PlanOptions{})
 		if diags.HasErrors() {

@@ -57,6 +57,8 @@ type walk struct {
 	workspace string
 	// last is the plan before this one; the zero value if there is nothing to compare with.
 	last lastPlan
+	// answers are those that a replay got just before.
+	answers answers
 	// include limits the walk to some objects; nil means all.
 	include map[*object]bool
 	// tolerant makes failing conditions no obstacle, as when destroying.
