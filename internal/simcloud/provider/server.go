@@ -23,7 +23,9 @@ type server struct{ tfprotov6.ProviderServer }
 
 // callContext is the context of a call until that ends. The reference to it may
 // be kept; it then leads to nothing.
-type callContext struct{ current atomic.Pointer[context.Context] }
+type callContext struct {
+	current atomic.Pointer[context.Context]
+}
 
 // ended is the context of all calls that have ended.
 var ended = func() *context.Context {
