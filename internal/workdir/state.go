@@ -199,10 +199,10 @@ func (s *State) Push(state *states.State) error {
 // sameContent tells whether two states record the same.
 func sameContent(a, b *states.State) bool {
 	content := func(s *states.State) []byte {
-		anonymous := *s
+		anonymous := s.Copy()
 		anonymous.Serial, anonymous.Lineage, anonymous.TerraformVersion = 0, "", ""
 		var buf bytes.Buffer
-		if states.Write(&buf, &anonymous) != nil {
+		if states.Write(&buf, anonymous) != nil {
 			return nil // what cannot be written is told when it is written
 		}
 		return buf.Bytes()

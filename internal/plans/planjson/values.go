@@ -198,10 +198,9 @@ func (e *encoder) priorState(plan *plans.Plan, config *configs.Config) (*stateDo
 	if plan.Prior == nil {
 		return nil, nil
 	}
-	state := *plan.Prior
+	state := plan.Prior.Copy()
 	state.CheckResults = nil // the plan has its own
 	state.TerraformVersion = states.TerraformVersion
-	state.Outputs = maps.Clone(state.Outputs)
 	if state.Outputs == nil {
 		state.Outputs = map[string]*states.Output{}
 	}
@@ -225,7 +224,7 @@ func (e *encoder) priorState(plan *plans.Plan, config *configs.Config) (*stateDo
 			settled.dependencies[c.Addr.String()] = c.Dependencies
 		}
 	}
-	return settled.state(&state)
+	return settled.state(state)
 }
 
 // state encodes a state.
