@@ -57,7 +57,7 @@ func (p *planner) dataStep(inst *instance, run *providerRun) dag.Step {
 				return dag.Failed()
 			}
 			p.mu.Lock()
-			p.refreshed.SetObject(inst.addr, run.object.providerAddr, obj)
+			p.refreshed.SetObject(inst.addr, run.object.providerAddr, unlessSame(p.prior.Object(inst.addr), obj))
 			p.mu.Unlock()
 			p.noteAnswer(inst)
 			return nil, !p.walk.report(inst.postconditions())

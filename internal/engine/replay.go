@@ -234,6 +234,16 @@ func sameObject(a, b *states.Object) bool {
 	return a == b || a != nil && b != nil && bytes.Equal(a.AttrsJSON, b.AttrsJSON) && bytes.Equal(a.Private, b.Private)
 }
 
+// unlessSame returns the record that there is of a data source if a new one says the
+// same: what is the same object is known to be the same in the next round.
+func unlessSame(recorded, obj *states.Object) *states.Object {
+	if recorded == nil || !sameObject(recorded, obj) || recorded.SchemaVersion != obj.SchemaVersion || !samePaths(recorded.Sensitive, obj.Sensitive) {
+		return obj
+	}
+	recorded.SetDecoded(obj.Decoded())
+	return recorded
+}
+
 // read reads the data source and tells whether it answers as it did for the plan.
 func (d *replayedData) read(ctx context.Context, e *Engine, prog *program) bool {
 	e.hook.Reading(d.addr)

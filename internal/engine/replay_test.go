@@ -141,9 +141,13 @@ func TestWhatIsNotReplayed(t *testing.T) {
 		prior  func(*bench)
 		hook   func(*providerstest.Provider)
 		again  bool
+		// adopt makes each plan's record that of the next.
+		adopt bool
 	}{
 		"plain":     {config: plain, again: true},
 		"skipped":   {config: plain, again: true, opts: engine.PlanOptions{SkipRefresh: true}},
+		"data":      {config: plain + `data "fake_data" "d" { of = "x" }`, again: true, adopt: true},
+		"adopted":   {config: plain, again: true, adopt: true},
 		"budget":    {config: plain, again: true, opts: engine.PlanOptions{SkipRead: func(addrs.ResourceInstance) bool { return true }}},
 		"time":      {config: plain + `output "o" { value = timestamp() }`},
 		"file":      {config: plain + `locals { l = fileexists("x") }`},
@@ -189,7 +193,9 @@ func TestWhatIsNotReplayed(t *testing.T) {
 				if got := replayed(plan, last); got != (c.again && round > 0) {
 					t.Errorf("round %d was replayed: %v", round, got)
 				}
-				last = plan
+				if last = plan; c.adopt {
+					b.state = plan.Prior
+				}
 			}
 		})
 	}
