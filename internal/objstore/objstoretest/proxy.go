@@ -103,8 +103,8 @@ func Hang() Harm {
 	}}
 }
 
-// Endless is a server that sends more than it announced to have.
-func Endless() http.Handler {
+// endless is a server that sends more than it announced to have.
+func endless() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Transfer-Encoding", "chunked")
 		for r.Context().Err() == nil {

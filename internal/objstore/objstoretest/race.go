@@ -40,10 +40,6 @@ func Main(m *testing.M) int {
 	return 0
 }
 
-// Racing tells whether the suite started this process as a racer, which finds the
-// server of the tests by the URL that it is given.
-func Racing() bool { return os.Getenv(racerEnv) != "" }
-
 // runRacer waits for its name on in, races, and prints how many creations it won.
 func runRacer(ctx context.Context, storeURL string, in io.Reader, out io.Writer) error {
 	store, err := open.Open(ctx, storeURL)

@@ -22,7 +22,9 @@ func TestMoto(t *testing.T) {
 		t.Fatal(err)
 	}
 	objstoretest.Run(t, objstoretest.Target{
-		Open:       func(t *testing.T) objstore.Store { return openStore(t, second.StoreURL(bucket, prefixOf(t))) },
+		Open: func(t *testing.T) objstore.Store {
+			return openStore(t, second.StoreURL(bucket, objstoretest.Prefix(t)))
+		},
 		Sequential: true,
 	})
 }
