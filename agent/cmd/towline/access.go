@@ -65,6 +65,15 @@ func (a *app) pinFlag(flags *flag.FlagSet) *access {
 	return at
 }
 
+// repositoryArgument is the one argument of verbs about a repository: its URL, which
+// may stand in the environment instead.
+func repositoryArgument(args []string, verb, what string) (string, error) {
+	if len(args) == 0 {
+		args = []string{os.Getenv(repositoryEnv)}
+	}
+	return oneArgument(args, verb, what)
+}
+
 // urls are those of the repository's store and of its mirrors.
 func (at *access) urls() []string { return strings.Fields(cmp.Or(at.url, os.Getenv(repositoryEnv))) }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/objstore/probe"
@@ -29,11 +28,8 @@ it ignores conditions, shows what is old, or a right is missing.
 JSON: url, multi_writer, clock_skew_seconds and results, each with probe, result
 (ok, warning, broken, denied, failed or skipped), detail and needed.`,
 		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if len(args) == 0 {
-				args = []string{os.Getenv(repositoryEnv)}
-			}
 			var err error
-			if at.url, err = oneArgument(args, "repository check", "the store's URL"); err != nil {
+			if at.url, err = repositoryArgument(args, "repository check", "the store's URL"); err != nil {
 				return exitFailed, err
 			}
 			if *size < 0 || *size > repository.MaxRevision>>20 {

@@ -50,10 +50,7 @@ JSON: url, fingerprint, key_file, root_file, public_keys, environments, channels
 }
 
 func (i *initialiser) run(ctx context.Context, args []string) (int, error) {
-	if len(args) == 0 {
-		args = []string{os.Getenv(repositoryEnv)}
-	}
-	url, err := oneArgument(args, "repository init", "the URL of the store, such as s3://bucket/towline or file:///srv/towline")
+	url, err := repositoryArgument(args, "repository init", "the URL of the store, such as s3://bucket/towline or file:///srv/towline")
 	if err != nil {
 		return exitFailed, err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"os"
 	"strings"
 	"time"
 
@@ -26,11 +25,8 @@ and its key was not given.
 
 JSON: renewed and due (lists of roles), expires, expires_role.`,
 		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if len(args) == 0 {
-				args = []string{os.Getenv(repositoryEnv)}
-			}
 			var err error
-			if at.url, err = oneArgument(args, "repository refresh", "the repository's URL"); err != nil {
+			if at.url, err = repositoryArgument(args, "repository refresh", "the repository's URL"); err != nil {
 				return exitFailed, err
 			}
 			r, err := at.open(ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -27,11 +26,8 @@ role's time is left.
 JSON: a list of role, threshold, keys, expiry_seconds, ends, soon. A role that has
 signed nothing yet has no ends.`,
 		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if len(args) == 0 {
-				args = []string{os.Getenv(repositoryEnv)}
-			}
 			var err error
-			if at.url, err = oneArgument(args, "repository keys", "the repository's URL"); err != nil {
+			if at.url, err = repositoryArgument(args, "repository keys", "the repository's URL"); err != nil {
 				return exitFailed, err
 			}
 			r, err := at.read(ctx)

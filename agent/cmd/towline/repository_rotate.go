@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -50,11 +49,8 @@ JSON: changed, roles (a list of role, threshold, keys), signed_again.`,
 }
 
 func (r *rotator) run(ctx context.Context, args []string) (int, error) {
-	if len(args) == 0 {
-		args = []string{os.Getenv(repositoryEnv)}
-	}
 	var err error
-	if r.at.url, err = oneArgument(args, "repository rotate", "the repository's URL"); err != nil {
+	if r.at.url, err = repositoryArgument(args, "repository rotate", "the repository's URL"); err != nil {
 		return exitFailed, err
 	}
 	signing, err := r.signers.signing(ctx)
