@@ -68,8 +68,8 @@ type replayedData struct {
 	answer, again cty.Value
 }
 
-// answers are what a replay was told that was not the same as before in the end, for
-// the plan that is to be made: nothing is asked twice. The zero value is none.
+// answers are what a replay was told before it turned out that something differs,
+// for the plan that is to be made: nothing is asked twice. The zero value is none.
 type answers struct {
 	objects map[string]*replayedObject
 	data    map[string]*replayedData
@@ -90,7 +90,7 @@ type observed struct {
 // returns what was read, for the plan that is to be made.
 func (e *Engine) replay(ctx context.Context, prog *program, prior *states.State, opts *PlanOptions) (*plans.Plan, tfdiags.Diagnostics, answers) {
 	r := e.replays[opts.SkipRefresh]
-	if r == nil || !r.fits(prog, prior, opts) || !r.connect(e) {
+	if r == nil || !r.fits(prog, prior, opts) || !r.connected(e) {
 		return nil, nil, answers{}
 	}
 	if !r.ask(ctx, e, opts) {
@@ -146,9 +146,9 @@ func (r *replay) sameDeviations(opts *PlanOptions) bool {
 	return true
 }
 
-// connect makes the providers ready that answered for the plan, if they still run
-// with the same configuration.
-func (r *replay) connect(e *Engine) bool {
+// connected tells whether the providers that answered for the plan still run with
+// the same configuration.
+func (r *replay) connected(e *Engine) bool {
 	for _, c := range r.clients {
 		if !e.pool.runs(c.object.providerAddr, c.base) {
 			return false
@@ -212,7 +212,7 @@ func (r *replay) askAll(ctx context.Context, e *Engine, n int, about func(int) (
 
 // read reads the object and tells whether it is as it was for the plan.
 func (o *replayedObject) read(ctx context.Context, e *Engine, prog *program, opts *PlanOptions) bool {
-	if opts.SkipRefresh || opts.SkipRead != nil && opts.SkipRead(o.addr) {
+	if opts.SkipRead != nil && opts.SkipRead(o.addr) {
 		return o.now == o.was
 	}
 	prior := o.was.Decoded()
@@ -246,13 +246,10 @@ func unlessSame(recorded, obj *states.Object) *states.Object {
 
 // read reads the data source and tells whether it answers as it did for the plan.
 func (d *replayedData) read(ctx context.Context, e *Engine, prog *program) bool {
-	e.hook.Reading(d.addr)
-	began := time.Now()
-	resp := d.client.run.clientFor(prog, d.addr.Module).ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: d.addr.Resource.Type, Config: d.config})
+	resp := e.readData(ctx, d.client.run.clientFor(prog, d.addr.Module), d.addr, d.config)
 	if len(resp.Diagnostics) > 0 || resp.State == cty.NilVal {
 		return false
 	}
-	e.hook.ReadDone(d.addr, objectID(resp.State), time.Since(began))
 	d.again = resp.State
 	return resp.State.RawEquals(d.answer)
 }
@@ -278,11 +275,16 @@ func (w *walk) askData(ctx context.Context, inst *instance, run *providerRun, co
 	if known := w.answers.data[inst.name]; known != nil && known.client.base == run.base && known.config.RawEquals(config) {
 		return providers.ReadDataSourceResponse{State: known.again}
 	}
-	w.engine.hook.Reading(inst.addr)
+	return w.engine.readData(ctx, run.clientFor(w.prog, inst.addr.Module), inst.addr, config)
+}
+
+// readData makes the call that reads a data source.
+func (e *Engine) readData(ctx context.Context, client providers.Interface, addr addrs.ResourceInstance, config cty.Value) providers.ReadDataSourceResponse {
+	e.hook.Reading(addr)
 	began := time.Now()
-	resp := run.clientFor(w.prog, inst.addr.Module).ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: inst.addr.Resource.Type, Config: config})
+	resp := client.ReadDataSource(ctx, providers.ReadDataSourceRequest{TypeName: addr.Resource.Type, Config: config})
 	if !resp.Diagnostics.HasErrors() {
-		w.engine.hook.ReadDone(inst.addr, objectID(resp.State), time.Since(began))
+		e.hook.ReadDone(addr, objectID(resp.State), time.Since(began))
 	}
 	return resp
 }
@@ -301,8 +303,8 @@ func (p *planner) remember(plan *plans.Plan, diags tfdiags.Diagnostics) {
 		opts: PlanOptions{Mode: p.opts.Mode, BaseDir: p.opts.BaseDir, LeaveUnreadable: p.opts.LeaveUnreadable, Variables: maps.Clone(p.opts.Variables)},
 	}
 	for _, read := range p.readList {
-		if _, local := read.run.base.(*builtin); local {
-			continue // its objects are nowhere but in the record
+		if _, local := read.run.base.(*builtin); local || p.opts.SkipRefresh {
+			continue // such objects are nowhere but in the record, or taken from it
 		}
 		r.objects = append(r.objects, replayedObject{client: p.answering(read.run), addr: read.addr, schema: read.schema, was: read.was, now: read.now})
 	}
