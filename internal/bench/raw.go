@@ -12,8 +12,6 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin"
-	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
-	"github.com/towline/terraform-provider-towline/internal/plugin/install"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -36,11 +34,10 @@ func (f *folder) rawPlan(ctx context.Context) (took time.Duration, err error) {
 	}
 	defer restore()
 	begin := time.Now()
-	installation, diags := install.Open(f.dir, cliconfig.OSEnvironment())
-	if diags.HasErrors() {
-		return 0, diags.Err()
+	pool, err := f.pool()
+	if err != nil {
+		return 0, err
 	}
-	pool := plugin.NewPool(installation, plugin.Options{})
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	client, schema, err := configured(ctx, pool, state.Resources()[0].Provider.Provider)
 	if err != nil {

@@ -94,12 +94,21 @@ func (f *folder) warm(ctx context.Context, parallelism int) (*warmEngine, error)
 		return nil, err
 	}
 	defer restore()
+	pool, err := f.pool()
+	if err != nil {
+		return nil, err
+	}
+	return newWarmEngine(ctx, config, state, pool, pool, parallelism)
+}
+
+// pool starts the providers that are installed in the folder, with the environment
+// of this process.
+func (f *folder) pool() (*plugin.Pool, error) {
 	installation, diags := install.Open(f.dir, cliconfig.OSEnvironment())
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	pool := plugin.NewPool(installation, plugin.Options{})
-	return newWarmEngine(ctx, config, state, pool, pool, parallelism)
+	return plugin.NewPool(installation, plugin.Options{}), nil
 }
 
 func newWarmEngine(ctx context.Context, config *configs.Config, state *states.State, source engine.ProviderSource, closer io.Closer, parallelism int) (*warmEngine, error) {
