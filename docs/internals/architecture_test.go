@@ -59,6 +59,20 @@ func packages(t *testing.T) []string {
 	t.Helper()
 	seen := map[string]bool{}
 	var out []string
+	eachGoFile(t, func(path string) error {
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err == nil && !strings.HasSuffix(path, "_test.go") && !seen[dir] {
+			seen[dir] = true
+			out = append(out, filepath.ToSlash(dir))
+		}
+		return err
+	})
+	return out
+}
+
+// eachGoFile calls do for every Go file of this module's packages.
+func eachGoFile(t *testing.T, do func(path string) error) {
+	t.Helper()
 	for _, top := range []string{"agent", "internal", "provider"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, entry fs.DirEntry, err error) error {
 			switch {
@@ -66,19 +80,15 @@ func packages(t *testing.T) []string {
 				return err
 			case entry.IsDir():
 				return skipOther(path, entry.Name())
+			case !strings.HasSuffix(path, ".go"):
+				return nil
 			}
-			dir, err := filepath.Rel(root, filepath.Dir(path))
-			if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !seen[dir] {
-				seen[dir] = true
-				out = append(out, filepath.ToSlash(dir))
-			}
-			return err
+			return do(path)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return out
 }
 
 // skipOther leaves out folders that belong to no package of this module.

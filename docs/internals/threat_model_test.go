@@ -1,7 +1,6 @@
 package internals_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,26 +13,16 @@ func tests(t *testing.T) map[string]bool {
 	t.Helper()
 	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	out := map[string]bool{}
-	for _, top := range []string{"agent", "internal", "provider"} {
-		err := filepath.WalkDir(filepath.Join(root, top), func(path string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir():
-				return skipOther(path, entry.Name())
-			case !strings.HasSuffix(path, "_test.go"):
-				return nil
-			}
-			text, err := os.ReadFile(path)
-			for _, match := range function.FindAllSubmatch(text, -1) {
-				out[filepath.Base(filepath.Dir(path))+"."+string(match[1])] = true
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+	eachGoFile(t, func(path string) error {
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
 		}
-	}
+		text, err := os.ReadFile(path)
+		for _, match := range function.FindAllSubmatch(text, -1) {
+			out[filepath.Base(filepath.Dir(path))+"."+string(match[1])] = true
+		}
+		return err
+	})
 	return out
 }
 

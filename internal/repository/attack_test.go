@@ -10,8 +10,6 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/mem"
-	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
-	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
@@ -235,17 +233,7 @@ func TestAttackThresholdNotMet(t *testing.T)       { t.Parallel(); endureAll(t, 
 //
 //nolint:paralleltest // see above
 func TestAttacksOnS3(t *testing.T) {
-	server, err := versitygw.Start(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	if err := server.CreateBucket("control"); err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range server.Env() {
-		t.Setenv(name, value)
-	}
+	open := onS3(t)
 	number := 0
 	for kind, attacks := range map[string]map[string]attack{
 		"rollback": rollbacks, "mix and match": mixes, "endless data": endless,
@@ -253,10 +241,7 @@ func TestAttacksOnS3(t *testing.T) {
 	} {
 		for name, attack := range attacks {
 			number++
-			store, err := s3.Open(t.Context(), server.StoreURL("control", fmt.Sprint("fort", number)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			store := open(fmt.Sprint("fort", number))
 			t.Run(kind+"/"+name, func(t *testing.T) { attack.endure(t, store) })
 		}
 	}

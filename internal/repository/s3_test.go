@@ -10,11 +10,10 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/objstore/s3"
 )
 
-// TestOnS3 has publishers race and an agent read on a real S3 server. It sets the
-// process's environment and so is not parallel.
-//
-//nolint:paralleltest // see above
-func TestOnS3(t *testing.T) {
+// onS3 starts a real S3 server and returns what opens a store with a prefix there. It
+// sets the environment of the process.
+func onS3(t *testing.T) func(prefix string) objstore.Store {
+	t.Helper()
 	server, err := versitygw.Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -26,13 +25,23 @@ func TestOnS3(t *testing.T) {
 	for name, value := range server.Env() {
 		t.Setenv(name, value)
 	}
-	open := func() objstore.Store {
-		store, err := s3.Open(t.Context(), server.StoreURL("control", "fleet"))
+	return func(prefix string) objstore.Store {
+		t.Helper()
+		store, err := s3.Open(t.Context(), server.StoreURL("control", prefix))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return store
 	}
+}
+
+// TestOnS3 has publishers race and an agent read on a real S3 server. It sets the
+// process's environment and so is not parallel.
+//
+//nolint:paralleltest // see above
+func TestOnS3(t *testing.T) {
+	onServer := onS3(t)
+	open := func() objstore.Store { return onServer("fleet") }
 	root := initialise(t, open()).Root()
 	const publishers, rounds = 3, 3
 	var group sync.WaitGroup
