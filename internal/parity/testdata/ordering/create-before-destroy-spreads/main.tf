@@ -7,6 +7,3 @@ resource "terraform_data" "b" {
     create_before_destroy = true
   }
 }
-resource "terraform_data" "c" {
-  triggers_replace = terraform_data.b.id
-}
