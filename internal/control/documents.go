@@ -96,20 +96,53 @@ type Scope struct {
 	Exclude     []Match `json:"exclude,omitempty"`
 	// Actions lists what is allowed; empty means all.
 	Actions []Action `json:"actions,omitempty"`
-	// IgnoreAttributes are patterns ADDRESS.attribute or TYPE.attribute whose drift is neither reported nor corrected.
+	// IgnoreAttributes are patterns ADDRESS.attribute or TYPE.attribute of attributes that are not owned.
 	IgnoreAttributes []string `json:"ignore_attributes,omitempty"`
-	// MaxDeletes and MaxChanges bound one round's plan; nil means no limit.
-	MaxDeletes *int  `json:"max_deletes,omitempty"`
-	MaxChanges *int  `json:"max_changes,omitempty"`
-	Drift      Drift `json:"drift"`
+	// MaxDeletes and MaxChanges bound one round's plan; nil means no limit. MaxShare
+	// bounds its changes in percent of the objects that the scope includes.
+	MaxDeletes *int `json:"max_deletes,omitempty"`
+	MaxChanges *int `json:"max_changes,omitempty"`
+	MaxShare   *int `json:"max_share,omitempty"`
+	// Windows are the times in which changes are made; none means at any time.
+	Windows []Window `json:"windows,omitempty"`
+	Drift   Drift    `json:"drift"`
+	// Inventories are data sources that list what there is, so that objects that
+	// nobody manages are reported.
+	Inventories []Inventory `json:"inventories,omitempty"`
 }
 
-// Match selects resource instances. An empty field matches everything; both
-// fields must match. "*" stands for any run of characters within one step of an
-// address, "**" for any number of steps.
+// Match selects resource instances. An empty field matches everything; all
+// fields that are set must match. "*" stands for any run of characters within one
+// step of an address, "**" for any number of steps.
 type Match struct {
 	Address string `json:"address,omitempty"`
 	Type    string `json:"type,omitempty"`
+	// Module is the path of a module; everything below it matches.
+	Module string `json:"module,omitempty"`
+	// Provider is the source of the provider, such as hashicorp/aws.
+	Provider string `json:"provider,omitempty"`
+	// Attributes are paths inside the object, such as tags["team"]; only they are owned.
+	// Except are paths that are not owned. Both only where objects are included.
+	Attributes []string `json:"attributes,omitempty"`
+	Except     []string `json:"except,omitempty"`
+}
+
+// Window is a time of the week in UTC, from From until Until, which may be on the day after.
+type Window struct {
+	// Days are mon, tue, wed, thu, fri, sat and sun; none means all.
+	Days []string `json:"days,omitempty"`
+	// From and Until are of the form 22:30.
+	From  string `json:"from"`
+	Until string `json:"until"`
+}
+
+// Inventory is a data source of the revision that lists objects, managed or not.
+type Inventory struct {
+	// Data is the address of the data source, or a pattern of it, such as data.simcloud_namespace.*.
+	Data string `json:"data"`
+	// List is the attribute that holds the objects, ID the attribute of each that identifies it.
+	List string `json:"list"`
+	ID   string `json:"id"`
 }
 
 // Drift is a scope's policy about drift.
@@ -117,7 +150,34 @@ type Drift struct {
 	Mode DriftMode `json:"mode"`
 	// Grace is how long drift must have been seen before it is corrected.
 	Grace Duration `json:"grace,omitempty"`
+	// Rules are other policies for some attributes; the first that names an attribute counts.
+	Rules []DriftRule `json:"rules,omitempty"`
+	// Ignore are patterns ADDRESS.attribute or TYPE.attribute of which drift is not
+	// reported. They change nothing else: a plan that touches them corrects them.
+	Ignore []string `json:"ignore,omitempty"`
+	// Oscillation says when correcting an attribute stops because somebody else keeps
+	// changing it; nil means [DefaultOscillation].
+	Oscillation *Oscillation `json:"oscillation,omitempty"`
 }
+
+// DriftRule is a policy about the drift of some attributes.
+type DriftRule struct {
+	// Attributes are patterns ADDRESS.attribute or TYPE.attribute.
+	Attributes []string  `json:"attributes"`
+	Mode       DriftMode `json:"mode"`
+	Grace      Duration  `json:"grace,omitempty"`
+}
+
+// Oscillation is when two writers count as working against each other: an attribute
+// was corrected Times times Within a time. Correction goes on after it was quiet
+// for as long.
+type Oscillation struct {
+	Times  int      `json:"times"`
+	Within Duration `json:"within"`
+}
+
+// DefaultOscillation counts where a scope says nothing.
+var DefaultOscillation = Oscillation{Times: 3, Within: Duration(time.Hour)}
 
 // After says what happens to the difference when a grant ends.
 type After string

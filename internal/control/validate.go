@@ -126,15 +126,13 @@ func (s Scope) Validate() error {
 	for i, action := range s.Actions {
 		check.that(index("actions", i), slices.Contains(actions, action), "must be create, update or delete")
 	}
-	check.that("ignore_attributes", len(s.IgnoreAttributes) <= maxEntries, "must have at most %d entries", maxEntries)
-	for i, pattern := range s.IgnoreAttributes {
-		check.text(index("ignore_attributes", i), pattern)
-		check.that(index("ignore_attributes", i), strings.Contains(pattern, "."), "must have the form ADDRESS.attribute or TYPE.attribute")
-	}
+	check.attributes("ignore_attributes", s.IgnoreAttributes)
 	check.that("max_deletes", s.MaxDeletes == nil || *s.MaxDeletes >= 0, "must not be negative")
 	check.that("max_changes", s.MaxChanges == nil || *s.MaxChanges >= 0, "must not be negative")
-	check.that("drift.mode", slices.Contains(driftModes, s.Drift.Mode), "must be observe, propose or enforce")
-	check.that("drift.grace", s.Drift.Grace >= 0 && s.Drift.Grace <= maxDuration, "must be between 0s and a year")
+	check.that("max_share", s.MaxShare == nil || *s.MaxShare >= 0 && *s.MaxShare <= 100, "must be between 0 and 100")
+	check.windows(s.Windows)
+	check.drift(s.Drift)
+	check.inventories(s.Inventories)
 	return check.err()
 }
 
@@ -150,7 +148,77 @@ func (c *checker) matches(field string, matches []Match) {
 	for i, match := range matches {
 		c.text(index(field, i)+".address", match.Address)
 		c.text(index(field, i)+".type", match.Type)
-		c.that(index(field, i), match != Match{}, "must have an address, a type or both")
+		c.text(index(field, i)+".module", match.Module)
+		c.text(index(field, i)+".provider", match.Provider)
+		c.that(index(field, i), match.Address+match.Type+match.Module+match.Provider != "", "must have an address, a type, a module or a provider")
+		c.that(index(field, i)+".module", match.Module == "" || strings.HasPrefix(match.Module, "module.") || strings.HasPrefix(match.Module, "*"), "must be the path of a module, such as module.network")
+		slashes := strings.Count(match.Provider, "/")
+		c.that(index(field, i)+".provider", match.Provider == "" || slashes == 1 || slashes == 2, "must be the source of a provider, such as hashicorp/aws")
+		c.paths(index(field, i)+".attributes", match.Attributes)
+		c.paths(index(field, i)+".except", match.Except)
+		c.that(index(field, i), field == "include" || len(match.Attributes)+len(match.Except) == 0, "must not name attributes; write them under except of what is included")
+	}
+}
+
+// paths checks patterns of paths inside objects.
+func (c *checker) paths(field string, patterns []string) {
+	c.that(field, len(patterns) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, pattern := range patterns {
+		c.text(index(field, i), pattern)
+		c.that(index(field, i), pattern != "" && pattern[0] != '.' && pattern[0] != '[', "must be the path of an attribute, such as tags[\"team\"]")
+	}
+}
+
+// attributes checks patterns that begin with an address or a type.
+func (c *checker) attributes(field string, patterns []string) {
+	c.that(field, len(patterns) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, pattern := range patterns {
+		c.text(index(field, i), pattern)
+		c.that(index(field, i), strings.Contains(pattern, "."), "must have the form ADDRESS.attribute or TYPE.attribute")
+	}
+}
+
+func (c *checker) drift(d Drift) {
+	c.that("drift.mode", slices.Contains(driftModes, d.Mode), "must be observe, propose or enforce")
+	c.that("drift.grace", d.Grace >= 0 && d.Grace <= maxDuration, "must be between 0s and a year")
+	c.attributes("drift.ignore", d.Ignore)
+	c.that("drift.rules", len(d.Rules) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, rule := range d.Rules {
+		field := index("drift.rules", i)
+		c.that(field+".attributes", len(rule.Attributes) > 0, "must have at least one entry")
+		c.attributes(field+".attributes", rule.Attributes)
+		c.that(field+".mode", slices.Contains(driftModes, rule.Mode), "must be observe, propose or enforce")
+		c.that(field+".grace", rule.Grace >= 0 && rule.Grace <= maxDuration, "must be between 0s and a year")
+	}
+	if o := d.Oscillation; o != nil {
+		c.that("drift.oscillation.times", o.Times >= 1 && o.Times <= 100, "must be between 1 and 100")
+		c.that("drift.oscillation.within", o.Within >= Duration(time.Second) && o.Within <= maxDuration, "must be between 1s and a year")
+	}
+}
+
+func (c *checker) windows(windows []Window) {
+	c.that("windows", len(windows) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, w := range windows {
+		for _, day := range w.Days {
+			c.that(index("windows", i)+".days", slices.Contains(weekdays[:], day), "must have mon, tue, wed, thu, fri, sat and sun only")
+		}
+		_, fromErr := minuteOf(w.From)
+		_, untilErr := minuteOf(w.Until)
+		c.that(index("windows", i)+".from", fromErr == nil, "must be a time such as 22:30")
+		c.that(index("windows", i)+".until", untilErr == nil, "must be a time such as 04:00")
+		c.that(index("windows", i), w.From != w.Until, "must have an end that differs from its beginning")
+	}
+}
+
+func (c *checker) inventories(inventories []Inventory) {
+	c.that("inventories", len(inventories) <= maxEntries, "must have at most %d entries", maxEntries)
+	for i, inventory := range inventories {
+		field := index("inventories", i)
+		c.text(field+".data", inventory.Data)
+		c.that(field+".data", strings.Contains(inventory.Data, "."), "must be the address of a data source, such as data.aws_instances.all")
+		c.text(field+".list", inventory.List)
+		c.that(field+".list", inventory.List != "", "must name the attribute that lists the objects")
+		c.text(field+".id", inventory.ID)
 	}
 }
 
