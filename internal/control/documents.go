@@ -1,6 +1,9 @@
 package control
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // FormatVersion is the version of every document in this package.
 const FormatVersion = 1
@@ -17,21 +20,38 @@ const (
 
 // Agent declares one agent of an environment.
 type Agent struct {
-	Version     int               `json:"version"`
-	Environment string            `json:"environment"`
-	Name        string            `json:"name"`
-	Channel     string            `json:"channel"`
-	Scopes      []string          `json:"scopes"`
-	Labels      map[string]string `json:"labels,omitempty"`
+	Version     int    `json:"version"`
+	Environment string `json:"environment"`
+	Name        string `json:"name"`
+	Channel     string `json:"channel"`
+	// Shard names the part of the environment that the agent works on. Agents of one
+	// shard take over from each other; see [Shard].
+	Shard  string            `json:"shard,omitempty"`
+	Scopes []string          `json:"scopes"`
+	Labels map[string]string `json:"labels,omitempty"`
 	// PollInterval is the time between rounds, before jitter.
 	PollInterval Duration `json:"poll_interval"`
+	// Heartbeat is how often the agent says that it is there, where another may take
+	// over from it; 0 means [DefaultHeartbeat].
+	Heartbeat Duration `json:"heartbeat,omitempty"`
 	// Refresh bounds what is read in a round; nil means everything in every round.
 	Refresh *Refresh `json:"refresh,omitempty"`
 	Slack   *Slack   `json:"slack,omitempty"`
-	Join    Join     `json:"join"`
+	// Recipients can open what the agent seals for the store, beside the environment's
+	// agents; see [ParseRecipient]. Without any, the keys that sign for the environment can.
+	Recipients []string `json:"recipients,omitempty"`
+	Join       Join     `json:"join"`
 	// Earlier are the enrolments before, oldest first, as far as they are known. By
 	// them a new machine tells the states of its predecessor from forged ones.
 	Earlier []Join `json:"earlier,omitempty"`
+}
+
+// DefaultHeartbeat is how often an agent that may be followed says that it is there.
+const DefaultHeartbeat = Duration(30 * time.Second)
+
+// Period is how often the agent says that it is there.
+func (a Agent) Period() time.Duration {
+	return time.Duration(cmp.Or(a.Heartbeat, DefaultHeartbeat))
 }
 
 // MaxEarlier bounds the earlier enrolments that a document lists.
@@ -242,6 +262,15 @@ type Heartbeat struct {
 	Message string `json:"message,omitempty"`
 	// NextRound is when the agent means to report again.
 	NextRound time.Time `json:"next_round,omitzero"`
+	// Tenure is the agent's word to those who may take over from it; nil if it gives none.
+	Tenure *Tenure `json:"tenure,omitempty"`
+}
+
+// Tenure is a holder's word that it changes nothing under an epoch of the lease
+// unless it has said so again within its period, and a little more.
+type Tenure struct {
+	Epoch  int64    `json:"epoch"`
+	Period Duration `json:"period"`
 }
 
 // Outcome is how a round ended.
@@ -254,6 +283,7 @@ const (
 	OutcomeDrifted   Outcome = "drifted"   // drift stands: observed, proposed, in grace or under a grant
 	OutcomeRefused   Outcome = "refused"   // the guard refused the plan; nothing was applied
 	OutcomeFailed    Outcome = "failed"    // a step failed; the message says which
+	OutcomeStandby   Outcome = "standby"   // another agent works, and this one takes over if it ends; no receipt says so
 )
 
 // Receipt is the record of one round, create-only, signed by the agent's key and chained.

@@ -73,6 +73,7 @@ func (a Agent) Validate() error {
 	check.head(a.Version, a.Environment)
 	check.name("name", a.Name)
 	check.name("channel", a.Channel)
+	check.optionalName("shard", a.Shard)
 	check.names("scopes", a.Scopes)
 	check.that("labels", len(a.Labels) <= maxEntries, "must have at most %d entries", maxEntries)
 	for key, value := range a.Labels {
@@ -80,6 +81,7 @@ func (a Agent) Validate() error {
 		check.text("labels["+key+"]", value)
 	}
 	check.that("poll_interval", a.PollInterval >= Duration(time.Second) && a.PollInterval <= maxDuration, "must be between 1s and a year")
+	check.that("heartbeat", a.Heartbeat == 0 || a.Heartbeat >= Duration(time.Second) && a.Heartbeat <= Duration(time.Hour), "must be between 1s and 1h")
 	if a.Refresh != nil {
 		check.that("refresh.budget", a.Refresh.Budget > 0 && a.Refresh.Budget <= 1, "must be above 0 and at most 1")
 		check.that("refresh.within", a.Refresh.Within >= a.PollInterval && a.Refresh.Within <= maxDuration, "must be at least the time between rounds and at most a year")
@@ -87,6 +89,7 @@ func (a Agent) Validate() error {
 	if a.Slack != nil {
 		check.slack(*a.Slack)
 	}
+	check.recipients("recipients", a.Recipients)
 	check.that("join.generation", a.Join.Generation >= 1, "must be at least 1")
 	check.ed25519Key("join.public_key", a.Join.PublicKey)
 	check.time("join.expires", a.Join.Expires)
@@ -99,6 +102,16 @@ func (a Agent) Validate() error {
 		before = join.Generation
 	}
 	return check.err()
+}
+
+func (c *checker) recipients(field string, recipients []string) {
+	c.that(field, len(recipients) <= MaxRecipients, "must have at most %d entries", MaxRecipients)
+	for i, text := range recipients {
+		c.text(index(field, i), text)
+		if _, err := ParseRecipient(text); err != nil {
+			c.that(index(field, i), false, "is no recipient: %s", err)
+		}
+	}
 }
 
 func (c *checker) slack(s Slack) {
@@ -140,7 +153,7 @@ var (
 	actions    = []Action{ActionCreate, ActionUpdate, ActionDelete}
 	driftModes = []DriftMode{DriftObserve, DriftPropose, DriftEnforce}
 	afters     = []After{AfterRevert, AfterHold, AfterPropose}
-	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomeFailed}
+	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomeFailed, OutcomeStandby}
 )
 
 func (c *checker) matches(field string, matches []Match) {
@@ -267,6 +280,10 @@ func (h Heartbeat) Validate() error {
 	check.that("sequence", h.Sequence >= 0, "must not be negative")
 	check.name("channel", h.Channel)
 	check.that("outcome", slices.Contains(outcomes, h.Outcome), "is not known")
+	if h.Tenure != nil {
+		check.that("tenure.epoch", h.Tenure.Epoch >= 1, "must be at least 1")
+		check.that("tenure.period", h.Tenure.Period > 0 && h.Tenure.Period <= Duration(time.Hour), "must be above 0s and at most 1h")
+	}
 	return check.err()
 }
 
@@ -282,7 +299,7 @@ func (r Receipt) Validate() error {
 	check.that("previous", r.Previous == "" || hexDigest(r.Previous), "must be empty or a SHA-256 in hex")
 	check.that("previous", (r.Previous == "") == (r.Sequence == 1), "must be empty in the first receipt and only there")
 	check.name("channel", r.Channel)
-	check.that("outcome", slices.Contains(outcomes, r.Outcome), "is not known")
+	check.that("outcome", slices.Contains(outcomes, r.Outcome) && r.Outcome != OutcomeStandby, "is not known")
 	check.that("drift_set", r.DriftSet == DriftSet(r.Drift), "must be the identity of the listed drift")
 	return check.err()
 }
@@ -333,6 +350,13 @@ func (c *checker) head(version int, environment string) {
 func (c *checker) name(field, value string) {
 	if err := ValidateName(value); err != nil {
 		c.that(field, false, "%s", err)
+	}
+}
+
+// optionalName is name for what may be left out.
+func (c *checker) optionalName(field, value string) {
+	if value != "" {
+		c.name(field, value)
 	}
 }
 

@@ -43,6 +43,8 @@ type State struct {
 	Agents   map[string]control.Agent
 	Scopes   map[string]control.Scope
 	Policies map[string]control.BreakGlassPolicy
+	// Keys are those that may declare for the environment.
+	Keys []trust.PublicKey
 	// Revision is the channel's current one, nil before the first.
 	Revision *Revision
 	// Expires is what ends first of all that was read. A state from [Client.Last]
@@ -273,6 +275,8 @@ func stateOf(v *trust.Verifier, environment, channel string, content func(trust.
 		Environment: environment, Channel: channel, Expires: v.Expires(), Endings: v.Endings(),
 		Agents: map[string]control.Agent{}, Scopes: map[string]control.Scope{}, Policies: map[string]control.BreakGlassPolicy{},
 	}
+	role, _ := v.Delegation(trust.EnvironmentRole(environment)) // who has no role has no documents
+	state.Keys = role.Keys
 	targets := v.List(trust.EnvironmentRole(environment))
 	if len(targets) > maxDocuments {
 		return nil, fmt.Errorf("environment %s: %w: it has %d documents, more than %d", environment, trust.ErrMalformed, len(targets), maxDocuments)

@@ -3,11 +3,8 @@ package signer
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
@@ -32,44 +30,26 @@ type kmsKey struct {
 	public trust.PublicKey
 }
 
-// openKMS reads the public half of awskms:///ID, ID being a key's ID, its ARN or
-// alias/NAME. Region and credentials come from the environment, as for every AWS
+// openKMS reads the public half of a key that [control.ParseKMSKey] names. Region and credentials come from the environment, as for every AWS
 // tool; ?region= names another region.
 func openKMS(ctx context.Context, name string) (trust.Signer, error) {
-	id, region, err := parseKMS(name)
+	named, err := control.ParseKMSKey(name)
 	if err != nil {
 		return nil, err
 	}
 	var options []func(*config.LoadOptions) error
-	if region != "" {
-		options = append(options, config.WithRegion(region))
+	if named.Region != "" {
+		options = append(options, config.WithRegion(named.Region))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
-	key := kmsKey{client: kms.NewFromConfig(cfg), id: id}
+	key := kmsKey{client: kms.NewFromConfig(cfg), id: named.ID}
 	if err := key.load(ctx); err != nil {
-		return nil, fmt.Errorf("read the public half of key %s from AWS KMS: %w", id, err)
+		return nil, fmt.Errorf("read the public half of key %s from AWS KMS: %w", named.ID, err)
 	}
 	return key, nil
-}
-
-func parseKMS(name string) (id, region string, err error) {
-	parsed, err := url.Parse(name)
-	if err != nil || parsed.Host != "" || parsed.User != nil || parsed.Opaque != "" || parsed.Fragment != "" || len(parsed.Path) < 2 {
-		return "", "", errors.New("a key of AWS KMS is named awskms:///alias/NAME, awskms:///KEY-ID or awskms:///ARN, with ?region=REGION if need be")
-	}
-	for parameter := range parsed.Query() {
-		if parameter != "region" {
-			return "", "", fmt.Errorf("a key of AWS KMS has no parameter %q; region is the only one", parameter)
-		}
-	}
-	id, region = strings.TrimPrefix(parsed.Path, "/"), parsed.Query().Get("region")
-	if fields := strings.Split(id, ":"); region == "" && len(fields) == 6 && fields[0] == "arn" {
-		region = fields[3]
-	}
-	return id, region, nil
 }
 
 func (k *kmsKey) load(ctx context.Context) error {

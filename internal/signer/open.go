@@ -8,13 +8,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
 // What a name begins with if it is not a file's.
 const (
 	sshAgentScheme = "ssh-agent:"
-	kmsScheme      = "awskms:"
+	kmsScheme      = control.KMSScheme
 )
 
 // Notation says how keys are named, for help and documentation.

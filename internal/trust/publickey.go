@@ -59,6 +59,12 @@ func (k PublicKey) tuf() *metadata.Key {
 // that secrets can be derived from one: ed25519 does, ECDSA does not.
 func (k PublicKey) SignsTheSameTwice() bool { return len(k.raw) == ed25519.PublicKeySize }
 
+// Ed25519 returns the key itself if it is of that kind.
+func (k PublicKey) Ed25519() (key ed25519.PublicKey, ok bool) {
+	key, ok = k.public().(ed25519.PublicKey)
+	return key, ok
+}
+
 // Verify tells whether signature is this key's over message.
 func (k PublicKey) Verify(message, signature []byte) bool {
 	switch key := k.public().(type) {
