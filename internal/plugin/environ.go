@@ -14,15 +14,19 @@ var providerLogs = []string{
 
 // collectLess makes a provider's garbage collector run at a third of its usual
 // rate. Providers make much garbage for each call and keep little, so that this
-// saves a quarter of their work and costs memory in proportion to the little.
+// saves a quarter of their work and costs memory in proportion to the little. Large
+// programs keep much, and collect as they would.
 const collectLess = "GOGC=300"
 
 // providerEnviron is what a provider gets besides this process's environment,
 // which prevails. By default providers log everything at the finest level for
 // whoever starts them to choose from; that is a third of a small provider's work,
 // and as much again for the reader. Unless somebody listens, they are told to be silent.
-func providerEnviron(ctx context.Context, typeName string, log *slog.Logger) []string {
-	out := []string{collectLess}
+func providerEnviron(ctx context.Context, typeName string, large bool, log *slog.Logger) []string {
+	var out []string
+	if !large {
+		out = append(out, collectLess)
+	}
 	if log.Enabled(ctx, slog.LevelDebug) {
 		return out
 	}

@@ -38,6 +38,8 @@ type instance struct {
 	log    *slog.Logger
 	now    func() time.Time
 	onEnd  func(*instance)
+	// large tells that the provider's program is a large one.
+	large bool
 	// maxMemory is the size in bytes beyond which the process is replaced.
 	maxMemory uint64
 	// opened counts what the process holds open for us, or is asked to open.
@@ -106,8 +108,23 @@ func (i *instance) isClosed() bool { return i.closed.Load() }
 
 // start starts a process and brings it to where its predecessor was.
 func (i *instance) start(ctx context.Context) (*process, tfdiags.Diagnostics) {
+	p, diags := i.launch(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if schema := i.schema.known(); schema != nil {
+		if diags := i.prepare(ctx, p, schema); diags.HasErrors() {
+			p.end()
+			return nil, diags
+		}
+	}
+	return p, nil
+}
+
+// launch starts a process that has been told nothing.
+func (i *instance) launch(ctx context.Context) (*process, tfdiags.Diagnostics) {
 	began := i.now()
-	p, err := startProcess(ctx, i.addr.Type, i.exe, i.log)
+	p, err := startProcess(ctx, i.exe, providerEnviron(ctx, i.addr.Type, i.large, i.log), i.log)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return nil, cancelled("start")
@@ -115,12 +132,6 @@ func (i *instance) start(ctx context.Context) (*process, tfdiags.Diagnostics) {
 		return nil, startFailed(err)
 	}
 	i.log.Debug("provider started", "protocol", p.protocol, "took", i.now().Sub(began))
-	if schema := i.schema.known(); schema != nil {
-		if diags := i.prepare(ctx, p, schema); diags.HasErrors() {
-			p.end()
-			return nil, diags
-		}
-	}
 	return p, nil
 }
 
@@ -196,32 +207,6 @@ func call[Resp any](ctx context.Context, i *instance, method string, f func(cont
 		return none, i.failure(ctx, p, method, err)
 	}
 	return resp, nil
-}
-
-// Schema implements [providers.Interface].
-func (i *instance) Schema(ctx context.Context) (*providers.Schema, tfdiags.Diagnostics) {
-	return i.schema.get(ctx, func(ctx context.Context) (*providers.Schema, tfdiags.Diagnostics) {
-		p, diags := i.process(ctx, "GetProviderSchema")
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		if kept := i.disk.load(i.exe.PackageHash, p.protocol); kept != nil {
-			if schema, diags := toSchema(kept, p.protocol); !diags.HasErrors() {
-				return schema, diags
-			}
-		}
-		resp, err := p.fetchSchema(ctx)
-		if err != nil {
-			return nil, i.failure(ctx, p, "GetProviderSchema", err)
-		}
-		schema, diags := toSchema(resp, p.protocol)
-		if !diags.HasErrors() {
-			if err := i.disk.store(i.exe.PackageHash, p.protocol, resp); err != nil {
-				i.log.Debug("schema not kept", "error", err)
-			}
-		}
-		return schema, diags
-	})
 }
 
 // Configure implements [providers.Interface].

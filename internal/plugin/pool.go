@@ -29,6 +29,9 @@ type Options struct {
 	// MaxMemory is how large a provider's process may become, in bytes, before it is
 	// replaced by a new one; 0 means [DefaultMaxMemory].
 	MaxMemory uint64
+	// LargeProgram is the size in bytes from which a provider's program is large, so
+	// that a process of its own is asked for the schema; 0 means [DefaultLargeProgram].
+	LargeProgram int64
 	// SchemaDir is a folder that keeps providers' schemas between runs. "" means none.
 	SchemaDir string
 }
@@ -40,8 +43,9 @@ type Pool struct {
 	log     *slog.Logger
 	now     func() time.Time
 	disk    diskCache
-	// maxMemory is that of the options.
-	maxMemory uint64
+	// maxMemory and largeProgram are those of the options.
+	maxMemory    uint64
+	largeProgram int64
 
 	mu        sync.Mutex
 	closed    bool
@@ -59,7 +63,8 @@ func NewPool(locator Locator, opts Options) *Pool {
 	}
 	return &Pool{
 		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir}, maxMemory: cmp.Or(opts.MaxMemory, DefaultMaxMemory),
-		schemas: make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
+		largeProgram: cmp.Or(opts.LargeProgram, DefaultLargeProgram),
+		schemas:      make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
 	}
 }
 
@@ -74,6 +79,7 @@ func (p *Pool) Start(ctx context.Context, addr addrs.Provider) (providers.Interf
 	if err != nil {
 		return nil, append(diags, closedDiags("start")...)
 	}
+	i.foresee(ctx)
 	if _, moreDiags := i.process(ctx, "start"); moreDiags.HasErrors() {
 		_ = i.Close() // there is nothing left to end that could fail
 		return nil, append(diags, moreDiags...).WithAddress(addr.String())
@@ -93,7 +99,7 @@ func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance,
 		p.schemas[addr] = cache
 	}
 	i := &instance{
-		addr: addr, exe: exe, schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
+		addr: addr, exe: exe, large: isLarge(exe, p.largeProgram), schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
 		log:  p.log.With("provider", addr.String(), "version", exe.Version),
 		turn: make(chan struct{}, 1), maxMemory: p.maxMemory, retired: map[*process]bool{},
 	}

@@ -76,9 +76,9 @@ type process struct {
 
 // startProcess starts a provider, or connects to a running one, and waits until
 // it answers. If ctx is cancelled first the process is ended in the background.
-func startProcess(ctx context.Context, typeName string, exe install.Executable, log *slog.Logger) (*process, error) {
+func startProcess(ctx context.Context, exe install.Executable, environ []string, log *slog.Logger) (*process, error) {
 	p := &process{stderr: &stderrSink{log: log}}
-	p.client = goplugin.NewClient(p.clientConfig(exe, providerEnviron(ctx, typeName, log)))
+	p.client = goplugin.NewClient(p.clientConfig(exe, environ))
 	connected := make(chan error, 1)
 	go func() { connected <- p.connect(exe) }()
 	select {

@@ -37,6 +37,18 @@ func (c diskCache) path(packageHash string, protocol int) string {
 	return filepath.Join(c.dir, fmt.Sprintf("%s-%d.schema", hex.EncodeToString(name[:]), protocol))
 }
 
+// has tells whether something is kept for a package, whichever protocol it speaks.
+func (c diskCache) has(packageHash string) bool {
+	for _, protocol := range []int{5, 6} {
+		if path := c.path(packageHash, protocol); path != "" {
+			if _, err := os.Stat(path); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // load returns what is kept for a package, nil if there is nothing that can be used.
 func (c diskCache) load(packageHash string, protocol int) *lazyschema.Response {
 	path := c.path(packageHash, protocol)

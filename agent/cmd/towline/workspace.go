@@ -34,13 +34,13 @@ type workspace struct {
 	durations *engine.Durations
 }
 
-// schemaDir is the user's folder for providers' schemas, "" if there is none.
-func schemaDir() string {
+// cacheDir is a folder of the user that keeps what can be computed again, "" if there is none.
+func cacheDir(name string) string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "" // a service without a home does without
 	}
-	return filepath.Join(cache, "towline", "schemas")
+	return filepath.Join(cache, "towline", name)
 }
 
 // durationsFile keeps, beside the installed providers, how long calls took.
@@ -63,7 +63,7 @@ func (a *app) openChecked(hook engine.Hook, parallelism int, check func(*install
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	installation, moreDiags := install.Open(".", cliconfig.OSEnvironment())
+	installation, moreDiags := install.Settings{Hashes: cacheDir("packages")}.Open(".", cliconfig.OSEnvironment())
 	diags = append(diags, moreDiags...)
 	if diags.HasErrors() {
 		return nil, diags
@@ -72,7 +72,7 @@ func (a *app) openChecked(hook engine.Hook, parallelism int, check func(*install
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{SchemaDir: schemaDir()})}
+	w := &workspace{config: config, pool: plugin.NewPool(installation, plugin.Options{SchemaDir: cacheDir("schemas")})}
 	data, err := os.ReadFile(durationsFile)
 	if err != nil {
 		data = nil // estimates are no more than that: without them the order of work is a guess

@@ -28,8 +28,23 @@ func hashDir(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot find the provider package: %w", err)
 	}
+	files, err := packageFiles(dir)
+	if err != nil {
+		return "", err
+	}
+	hash, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(dir, filepath.FromSlash(name))) //nolint:gosec // a file of the package
+	})
+	if err != nil {
+		return "", fmt.Errorf("cannot read the provider package: %w", err)
+	}
+	return hash, nil
+}
+
+// packageFiles are the files of an unpacked package, by slash-separated name.
+func packageFiles(dir string) ([]string, error) {
 	var files []string
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -41,15 +56,9 @@ func hashDir(dir string) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("cannot read the provider package: %w", err)
+		return nil, fmt.Errorf("cannot read the provider package: %w", err)
 	}
-	hash, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) {
-		return os.Open(filepath.Join(dir, filepath.FromSlash(name))) //nolint:gosec // a file of the package
-	})
-	if err != nil {
-		return "", fmt.Errorf("cannot read the provider package: %w", err)
-	}
-	return hash, nil
+	return files, nil
 }
 
 // hashZip returns the zh hash of a packed package.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/cliconfig"
@@ -32,6 +33,8 @@ type Installation struct {
 	reattach map[addrs.Provider]*Reattach
 	places   places
 
+	hashes hashMemory
+
 	mu       sync.Mutex
 	verified map[string]Executable // by package folder and hash set
 }
@@ -42,6 +45,9 @@ type Settings struct {
 	Offline bool
 	// Mirrors are folders that are asked before every other place.
 	Mirrors []string
+	// Hashes is a folder that remembers the hashes of packages that have not
+	// changed since they were computed. "" computes them every time.
+	Hashes string
 }
 
 // Open prepares the use of providers in the working directory dir. Nothing is installed yet.
@@ -63,7 +69,7 @@ func (s Settings) Open(dir string, env cliconfig.Environment) (*Installation, tf
 	}
 	i := &Installation{
 		dir: dir, dataDir: dataDir, cacheDir: config.PluginCacheDir,
-		dev: config.DevOverrides, reattach: reattach, verified: make(map[string]Executable),
+		dev: config.DevOverrides, reattach: reattach, hashes: hashMemory{s.Hashes, time.Now}, verified: make(map[string]Executable),
 	}
 	for _, dir := range s.Mirrors {
 		i.places = append(i.places, place{mirror(dir), everything})
@@ -181,7 +187,7 @@ func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (Executab
 	}
 	exe := Executable{Version: lock.Version.String()}
 	if len(lock.Hashes) > 0 {
-		hash, err := hashDir(dir)
+		hash, err := i.hashes.of(dir)
 		if err != nil {
 			return Executable{}, err
 		}

@@ -41,10 +41,13 @@ func diagnosed(call string, dv *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic 
 
 // changes are the faults that change an answer.
 var changes = map[string]func(v tftypes.Value) tftypes.Value{
-	"unknown":      set("size", tftypes.NewValue(tftypes.Number, tftypes.UnknownValue)),
-	"secret":       set("secret", tftypes.NewValue(tftypes.String, "S3CRET")),
-	"drift":        set("size", tftypes.NewValue(tftypes.Number, 99)),
-	"pid":          set("name", tftypes.NewValue(tftypes.String, strconv.Itoa(os.Getpid()))),
+	"unknown": set("size", tftypes.NewValue(tftypes.Number, tftypes.UnknownValue)),
+	"secret":  set("secret", tftypes.NewValue(tftypes.String, "S3CRET")),
+	"drift":   set("size", tftypes.NewValue(tftypes.Number, 99)),
+	"pid":     set("name", tftypes.NewValue(tftypes.String, strconv.Itoa(os.Getpid()))),
+	"described": func(v tftypes.Value) tftypes.Value {
+		return set("size", tftypes.NewValue(tftypes.Number, described.Load()))(v)
+	},
 	"renamed":      set("name", tftypes.NewValue(tftypes.String, "other")),
 	"unset":        set("name", tftypes.NewValue(tftypes.String, nil)),
 	"unknown-name": set("name", tftypes.NewValue(tftypes.String, tftypes.UnknownValue)),
