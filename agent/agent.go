@@ -76,8 +76,22 @@ type Agent struct {
 	caughtUp bool
 	// proved tells that the store is known to honour conditions.
 	proved bool
-	lease  *lease.Lease
-	state  *states.State
+	// shard is the part of the environment that the agent works on.
+	shard control.Shard
+	lease *lease.Lease
+	// tenure is for how long the agent may change things under the lease; voice tells
+	// those who may follow.
+	tenure *lease.Tenure
+	voice  *voice
+	// awaited is the holder whose end this agent waits for, nil if it does not; watch is
+	// what it has heard of it.
+	awaited *awaited
+	watch   lease.Watch
+	replica *replica
+	// life ends with the agent.
+	life  context.Context //nolint:containedctx // of what outlasts a round
+	end   context.CancelFunc
+	state *states.State
 	// lost says why the state on this machine cannot be used, until the store's is taken up.
 	lost error
 	// doubled says how it is known that another process goes by this agent's name.
@@ -97,6 +111,7 @@ type Agent struct {
 	// running is the revision that is loaded.
 	running  *loaded
 	interval time.Duration
+	sealing  sealing
 }
 
 // New opens an agent's data folder. Only one agent may run on it.
@@ -114,7 +129,9 @@ func New(config Config, opts Options) (*Agent, error) {
 	if a.http == nil {
 		a.http = &http.Client{Timeout: notifyTimeout}
 	}
-	for _, step := range []func() error{a.lockFolder, a.openKey, a.openClient, a.openMemory, a.openState} {
+	a.life, a.end = context.WithCancel(context.Background())
+	a.tenure, a.replica = &lease.Tenure{}, &replica{agent: a}
+	for _, step := range []func() error{a.lockFolder, a.openKey, a.openSealing, a.openClient, a.openMemory, a.openState, a.openVoice} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -134,12 +151,27 @@ func (a *Agent) Run(ctx context.Context) {
 	for {
 		a.Round(ctx)
 		wait := time.Duration(float64(a.interval) * (1 + jitter*(2*rand.Float64()-1)))
-		timer := time.NewTimer(wait)
+		if !a.rest(ctx, wait) {
+			return
+		}
+	}
+}
+
+// rest waits until the next round is due; false if ctx ends before. An agent that stands
+// by listens meanwhile.
+func (a *Agent) rest(ctx context.Context, wait time.Duration) bool {
+	for until := time.Now().Add(wait); ; {
+		left := time.Until(until)
+		if a.awaited != nil {
+			left = min(left, lease.Glance(a.awaited.period))
+		}
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
+			return false
+		case <-time.After(left):
+		}
+		if !time.Now().Before(until) || a.awaited != nil && a.listen(ctx) {
+			return true
 		}
 	}
 }
@@ -147,6 +179,10 @@ func (a *Agent) Run(ctx context.Context) {
 // Close ends the providers and gives the data folder back.
 func (a *Agent) Close() error {
 	var errs []error
+	a.end()
+	if a.voice != nil {
+		a.voice.quiet()
+	}
 	if a.running != nil {
 		errs = append(errs, a.running.close())
 	}
@@ -191,8 +227,16 @@ func (a *Agent) openClient() error {
 }
 
 func (a *Agent) openMemory() (err error) {
-	a.memory, a.known, err = loadMemory(a.config.DataDir)
-	return err
+	if a.memory, a.known, err = loadMemory(a.config.DataDir); err != nil {
+		return err
+	}
+	a.shard = control.Shard{Environment: a.config.Environment, Name: a.memory.Shard}
+	return a.openOutbox()
+}
+
+func (a *Agent) openVoice() error {
+	a.voice = &voice{store: a.store, private: a.private, tenure: a.tenure, now: a.now}
+	return nil
 }
 
 // openState reads the local state and the journal of a process that died.
@@ -222,6 +266,7 @@ func (a *Agent) replay() (err error) {
 // emptyJournal forgets the calls whose results are in the saved state.
 func (a *Agent) emptyJournal() error {
 	a.entries = nil
+	a.replica.rebase(a.memory.Serial)
 	return a.journal.Reset(a.open...)
 }
 
@@ -257,7 +302,9 @@ func recoveredChange(intent journal.Intent, failed bool) control.Change {
 func (a *Agent) statePath() string { return filepath.Join(a.config.DataDir, "state.json") }
 
 // holder names this agent in leases: another machine's agent of the same name has another key.
-func (a *Agent) holder() string {
-	public, _ := a.private.Public().(ed25519.PublicKey)
-	return a.config.Agent + "/" + control.KeyID(public)
+func (a *Agent) holder() string { return a.config.Agent + "/" + control.KeyID(a.publicHalf()) }
+
+func (a *Agent) publicHalf() ed25519.PublicKey {
+	public, _ := a.private.Public().(ed25519.PublicKey) // a private key's other half has no other type
+	return public
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -44,7 +45,11 @@ func (a *Agent) importObject(ctx context.Context, addr addrs.ResourceInstance, i
 		return err
 	}
 	a.running = loaded
-	state, diags := loaded.engine.Import(ctx, loaded.config, a.state, addr, id, engine.PlanOptions{Variables: loaded.variables, BaseDir: loaded.dir})
+	variables := loaded.readVariables(ctx)
+	if len(variables.missing) > 0 {
+		return errors.Join(variables.problems...)
+	}
+	state, diags := loaded.engine.Import(ctx, loaded.config, a.state, addr, id, engine.PlanOptions{Variables: variables.values, BaseDir: loaded.dir})
 	if err := diags.Err(); err != nil {
 		return err
 	}

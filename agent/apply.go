@@ -22,7 +22,9 @@ func (r *round) apply(ctx context.Context) error {
 	if err := r.stillHolds(ctx); err != nil {
 		return err
 	}
-	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: a.journal, BaseDir: r.revision.dir, Variables: r.revision.variables})
+	ctx, done := a.tenure.Within(ctx) // what is under way when it ends is ended too
+	defer done()
+	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: recorder{a.journal, a}, BaseDir: r.revision.dir, Variables: r.variables.values})
 	r.diags = append(r.diags, diags...)
 	failed := map[string]bool{}
 	for _, d := range diags {
@@ -47,6 +49,7 @@ func (r *round) stillHolds(ctx context.Context) error {
 	defer cancel()
 	err := r.agent.lease.Check(ctx)
 	if errors.Is(err, lease.ErrFenced) {
+		r.agent.tenure.Fence(err)
 		return err
 	}
 	if err != nil {

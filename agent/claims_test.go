@@ -141,7 +141,7 @@ func TestOldMachineTakesNothingBack(t *testing.T) {
 	if got := a.Round(t.Context()); got != control.OutcomeFailed {
 		t.Errorf("the old machine's round: %s, want %s", got, control.OutcomeFailed)
 	}
-	current, _, err := lease.Current(t.Context(), flaky, "prod")
+	current, _, err := lease.Current(t.Context(), flaky, inProd)
 	if err != nil || current.Epoch != 2 {
 		t.Errorf("epoch %d, %v; want the new machine's, 2", current.Epoch, err)
 	}

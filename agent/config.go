@@ -25,8 +25,13 @@ type Config struct {
 	TrustedRoot string `hcl:"trusted_root"`
 	// DataDir is a folder that survives restarts: the agent's key, what it
 	// verified, its state and journal.
-	DataDir   string     `hcl:"data_dir"`
-	JoinToken *JoinToken `hcl:"join_token,block"`
+	DataDir string `hcl:"data_dir"`
+	// Identities are files with private keys, beside the agent's own, that open what was
+	// sealed before this machine was one of the recipients.
+	Identities []string   `hcl:"identities,optional"`
+	// Variables are where the values of variables are, for whatever revision declares them.
+	Variables []Reference `hcl:"variable,block"`
+	JoinToken *JoinToken  `hcl:"join_token,block"`
 }
 
 // JoinToken says where the one-time join token is; exactly one field is set. It
@@ -68,6 +73,11 @@ func (c Config) check(path string) tfdiags.Diagnostics {
 	}
 	if !filepath.IsAbs(c.DataDir) {
 		return invalid("data_dir must be an absolute path, because the agent may be started from anywhere.")
+	}
+	for _, ref := range c.Variables {
+		if err := ref.check(); err != nil {
+			return invalid(err.Error() + ".")
+		}
 	}
 	if c.JoinToken != nil {
 		set := 0

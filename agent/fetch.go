@@ -9,7 +9,6 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
-	"github.com/towline/terraform-provider-towline/internal/lease"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -38,6 +37,9 @@ func (r *round) fetch(ctx context.Context) error {
 		return fmt.Errorf("environment %s declares no agent named %s: it was removed, or the name in the agent's configuration is wrong; objects stay as they are", r.agent.config.Environment, r.agent.config.Agent)
 	}
 	r.self = self
+	if err := r.agent.chooseShard(self); err != nil {
+		return err
+	}
 	r.agent.interval = max(timeOf(self.PollInterval), minInterval)
 	for _, name := range self.Scopes {
 		scope, ok := r.declared.Scopes[name]
@@ -47,6 +49,16 @@ func (r *round) fetch(ctx context.Context) error {
 		r.scopes = append(r.scopes, scope)
 	}
 	return r.readGrants(ctx)
+}
+
+// chooseShard says which part of the environment the agent works on. What it remembers is
+// of one only.
+func (a *Agent) chooseShard(self control.Agent) error {
+	if a.memory.Epoch > 0 && a.memory.Shard != self.Shard {
+		return fmt.Errorf("the agent's document names shard %q, and this machine has worked on shard %q; declare another agent for the other shard", self.Shard, a.memory.Shard)
+	}
+	a.shard = self.ShardOf()
+	return nil
 }
 
 // update reads the repository. Which channel to follow is in the agent's own
@@ -103,12 +115,18 @@ func (r *round) enrol(ctx context.Context) error {
 		r.warn("Store not usable", fmt.Sprintf("The enrolment could not be checked: %s.", err))
 		return nil
 	}
-	r.enrolled = err == nil
+	if errors.Is(err, ErrClaimed) {
+		r.agent.stepDown(err)
+	}
+	if r.enrolled = err == nil; r.enrolled {
+		r.chooseRecipients(ctx)
+	}
 	return err
 }
 
-// lease makes sure that this agent is the one that writes. While the store is
-// away the lease last held stays valid: nobody else can take it without the store.
+// lease makes sure that this agent is the one that writes. While the store is away
+// the lease last held stays valid if nobody follows: nobody else can take it without
+// the store. Who may be followed has its tenure only.
 func (r *round) lease(ctx context.Context) error {
 	a := r.agent
 	if !r.fresh {
@@ -116,9 +134,13 @@ func (r *round) lease(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	held, err := a.acquire(ctx, r.enrolled)
+	a.awaited = nil
+	held, err := r.acquire(ctx)
 	if err == nil && held.Epoch < a.memory.Epoch {
 		err = fmt.Errorf("%w: it shows epoch %d of the lease, and this agent has held %d: an older copy was put in its place", objstore.ErrUnavailable, held.Epoch, a.memory.Epoch)
+	}
+	if err == nil {
+		err = r.bind(ctx, held)
 	}
 	if isAway(err) && a.memory.Epoch > 0 {
 		r.warn("Store not usable", fmt.Sprintf("The lease could not be checked: %s.", err))
@@ -127,15 +149,12 @@ func (r *round) lease(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.lease = held
-	if held.Epoch == a.memory.Epoch && a.caughtUp {
-		return nil
+	if held.Epoch != a.memory.Epoch || !a.caughtUp {
+		if err := r.takeUp(ctx, held); err != nil {
+			return err
+		}
 	}
-	if err := a.takeUp(ctx, r.declared); err != nil {
-		return err
-	}
-	a.memory.Epoch, a.known, a.caughtUp = held.Epoch, true, true
-	return a.memory.save(a.config.DataDir)
+	return r.replicate()
 }
 
 // withoutStore tells whether the agent can do without the store.
@@ -145,6 +164,9 @@ func (a *Agent) withoutStore() error {
 		return errors.New("the store is away and this agent has never held the lease")
 	case a.lost != nil:
 		return fmt.Errorf("the store is away and the state in %s cannot be used: %w", a.statePath(), a.lost)
+	case a.memory.Bound:
+		a.tenure.Bind()
+		return a.tenure.Holds(a.now())
 	}
 	return nil
 }
@@ -152,21 +174,6 @@ func (a *Agent) withoutStore() error {
 // isAway tells whether an error means that the store gave no answer.
 func isAway(err error) bool {
 	return errors.Is(err, objstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// acquire takes the lease, from an earlier enrolment of the same agent too: its
-// key is void since the claim of the new generation. Who has not seen that the claim is
-// its own takes it from nobody: it may be the earlier one.
-func (a *Agent) acquire(ctx context.Context, enrolled bool) (*lease.Lease, error) {
-	held, err := lease.Acquire(ctx, a.store, a.config.Environment, a.holder(), a.now())
-	if !errors.Is(err, lease.ErrHeld) || !enrolled {
-		return held, err
-	}
-	current, ok, currentErr := lease.Current(ctx, a.store, a.config.Environment)
-	if currentErr != nil || !ok || agentOf(current.Holder) != a.config.Agent {
-		return nil, err
-	}
-	return lease.TakeOver(ctx, a.store, a.config.Environment, a.holder(), current, a.now())
 }
 
 // readGrants collects the grants in force. Without the store those known stay in

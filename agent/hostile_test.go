@@ -54,7 +54,7 @@ func (w *world) forgedState(epoch int64, serial uint64) string {
 // forgedLease makes an agent believe that its own epoch is another.
 func (w *world) forgedLease(epoch int64) {
 	w.t.Helper()
-	held, _, err := lease.Current(w.t.Context(), w.store, "prod")
+	held, _, err := lease.Current(w.t.Context(), w.store, inProd)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -63,31 +63,31 @@ func (w *world) forgedLease(epoch int64) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.put(control.LeaseKey("prod", epoch), string(content))
+	w.put(inProd.LeaseKey(epoch), string(content))
 }
 
 // attacks are what somebody can do who can write to the store but signs nothing.
 var attacks = map[string]func(w *world){
-	"empty state":             func(w *world) { w.put(control.StateKey("prod", 1, 900), emptyState) },
-	"empty state, signed":     func(w *world) { w.put(control.StateKey("prod", 1, 900), w.forgedState(1, 900)) },
-	"garbage state":           func(w *world) { w.put(control.StateKey("prod", 7, 1), "\x00\n\xff") },
-	"epoch and state":         func(w *world) { w.forgedLease(2); w.put(control.StateKey("prod", 2, 1), w.forgedState(2, 1)) },
-	"state in the next place": func(w *world) { w.put(control.StateKey("prod", 1, 3), emptyState) },
+	"empty state":             func(w *world) { w.put(inProd.StateKey(1, 900), emptyState) },
+	"empty state, signed":     func(w *world) { w.put(inProd.StateKey(1, 900), w.forgedState(1, 900)) },
+	"garbage state":           func(w *world) { w.put(inProd.StateKey(7, 1), "\x00\n\xff") },
+	"epoch and state":         func(w *world) { w.forgedLease(2); w.put(inProd.StateKey(2, 1), w.forgedState(2, 1)) },
+	"state in the next place": func(w *world) { w.put(inProd.StateKey(1, 3), emptyState) },
 	"own state as a newer one": func(w *world) {
-		object, err := w.store.Get(w.t.Context(), control.StateKey("prod", 1, 1), 1<<20)
+		object, err := w.store.Get(w.t.Context(), inProd.StateKey(1, 1), 1<<20)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.put(control.StateKey("prod", 1, 901), string(object.Data))
+		w.put(inProd.StateKey(1, 901), string(object.Data))
 	},
 	"receipt of the future": func(w *world) { w.put(control.ReceiptKey("prod", "a1", 9, 999_999_999_999), "{}") },
 	"states of all numbers": func(w *world) {
 		for serial := range uint64(60) {
-			w.put(control.StateKey("prod", 3, serial+1), emptyState)
+			w.put(inProd.StateKey(3, serial+1), emptyState)
 		}
 	},
 	"garbage everywhere": func(w *world) {
-		for _, prefix := range []string{control.StatePrefix("prod"), control.LeasePrefix("prod"), control.GrantsPrefix("prod"), control.AgentPrefix("prod", "a1"), "tuf/", "targets/channels/stable/"} {
+		for _, prefix := range []string{inProd.StatePrefix(), inProd.LeasePrefix(), control.GrantsPrefix("prod"), control.AgentPrefix("prod", "a1"), "tuf/", "targets/channels/stable/"} {
 			for i := range 60 {
 				w.put(fmt.Sprintf("%szzz-%d", prefix, i), strings.Repeat("\xff", i))
 			}
@@ -152,14 +152,14 @@ func TestOldStatesAreRemovedAndNothingElse(t *testing.T) {
 	w.publish(twoThings)
 	w.round(control.OutcomeApplied)
 	for i := range 60 {
-		w.put(fmt.Sprintf("%szzz-%d", control.StatePrefix("prod"), i), "mine")
+		w.put(fmt.Sprintf("%szzz-%d", inProd.StatePrefix(), i), "mine")
 	}
 	for i := range 60 {
 		w.edit("a", "note", cty.StringVal(fmt.Sprint(i))) // recorded, and nothing else
 		w.round(control.OutcomeConverged)
 	}
 	own, foreign := 0, 0
-	for _, key := range w.keys(control.StatePrefix("prod")) {
+	for _, key := range w.keys(inProd.StatePrefix()) {
 		if _, _, ok := control.ParseStateKey(key); ok {
 			own++
 		} else {
@@ -231,7 +231,7 @@ func TestAttackOlderCopyOfTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.agent.Round(t.Context())
-	for _, key := range append(w.keys(control.LeasePrefix("prod")), w.keys(control.StatePrefix("prod"))...) {
+	for _, key := range append(w.keys(inProd.LeasePrefix()), w.keys(inProd.StatePrefix())...) {
 		if err := w.store.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,8 @@ type loaded struct {
 	dir       string
 	config    *configs.Config
 	variables map[string]cty.Value
+	// secrets are what other variables get their values from, in every round.
+	secrets []secretSource
 	engine    *engine.Engine
 	// providers ends the provider processes; lock identifies the providers' versions.
 	providers io.Closer
@@ -115,7 +117,11 @@ func (a *Agent) openRevision(digest string) (*loaded, error) {
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	next := &loaded{digest: digest, dir: dir, config: config, variables: variables}
+	secrets, err := a.secretSources(dir, config.Module)
+	if err != nil {
+		return nil, err
+	}
+	next := &loaded{digest: digest, dir: dir, config: config, variables: variables, secrets: secrets}
 	lock, err := os.ReadFile(filepath.Join(dir, ".terraform.lock.hcl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read lock file: %w", err)

@@ -14,8 +14,12 @@ import (
 // memory is what an agent must remember between rounds and restarts.
 type memory struct {
 	Channel string `json:"channel"`
+	// Shard is the part of the environment whose lease was last held.
+	Shard string `json:"shard,omitempty"`
 	// Epoch is that of the lease last held.
 	Epoch int64 `json:"epoch"`
+	// Bound tells that another agent may have taken over: nothing is changed without a tenure.
+	Bound bool `json:"bound,omitempty"`
 	// Sequence and Previous are of the last receipt.
 	Sequence int64  `json:"sequence"`
 	Previous string `json:"previous"`
@@ -26,9 +30,11 @@ type memory struct {
 	// States are the digests that the state file may have: one, or two while it is replaced.
 	States []string `json:"states,omitempty"`
 	// StateEpoch and StateSerial name the state object that is known to be in the store.
-	StateEpoch  int64        `json:"state_epoch"`
-	StateSerial uint64       `json:"state_serial"`
-	Drift       guard.Memory `json:"drift,omitempty"`
+	StateEpoch  int64  `json:"state_epoch"`
+	StateSerial uint64 `json:"state_serial"`
+	// SealedFor identifies those who can open that object; "" of those who did not seal.
+	SealedFor string       `json:"sealed_for,omitempty"`
+	Drift     guard.Memory `json:"drift,omitempty"`
 	// Told is the drift set that people were last told of.
 	Told string `json:"told,omitempty"`
 	// Grants are the grants that were in force when the store was last read.

@@ -23,7 +23,7 @@ import (
 func (r *round) recover(ctx context.Context) error {
 	a := r.agent
 	if len(a.open) == 0 {
-		return nil
+		return r.publish(ctx)
 	}
 	state, open, diags := r.revision.engine.Settle(ctx, r.revision.config, a.state, a.open, r.planOptions())
 	a.state = state
@@ -36,7 +36,22 @@ func (r *round) recover(ctx context.Context) error {
 	if err := a.saveState(a.state); err != nil {
 		return err
 	}
-	return a.emptyJournal()
+	if err := a.emptyJournal(); err != nil {
+		return err
+	}
+	return r.publish(ctx)
+}
+
+// publish puts what was taken up into the store under the new epoch before anything is
+// changed, where another agent may follow: it then begins there.
+func (r *round) publish(ctx context.Context) error {
+	a := r.agent
+	if !r.followed() || !r.fresh || a.memory.StateEpoch == a.memory.Epoch {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return a.uploadState(ctx)
 }
 
 // settledChanges lists the calls that were settled: what they did is in the state.
@@ -56,7 +71,7 @@ func settledChanges(before, after []journal.Intent, state *states.State) []contr
 // planOptions are what every plan of a round has in common.
 func (r *round) planOptions() engine.PlanOptions {
 	return engine.PlanOptions{
-		Mode: plans.NormalMode, Variables: r.revision.variables, BaseDir: r.revision.dir,
+		Mode: plans.NormalMode, Variables: r.variables.values, Missing: r.variables.missing, BaseDir: r.revision.dir,
 		Overrides: func(addr addrs.ResourceInstance) plans.Overrides {
 			return plans.Overrides{Ignored: r.ignoredPaths(addr)}
 		},

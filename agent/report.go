@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +27,10 @@ func (r *round) report(ctx context.Context) {
 	r.log()
 	if a.doubled != nil {
 		return // the other process's receipts are the chain that counts
+	}
+	if r.outcome == control.OutcomeStandby {
+		r.reportStandby(ctx)
+		return
 	}
 	if err := r.writeReceipt(); err != nil {
 		a.log.Error("receipt not written", "error", err)
@@ -220,25 +223,63 @@ func (a *Agent) sendReceipt(ctx context.Context, name string) error {
 // noteDouble recognises a receipt that another process has signed with this agent's
 // key, as on a machine that was cloned. Both hold the same lease, so one must stop.
 func (a *Agent) noteDouble(key string, signed []byte) {
-	public, _ := a.private.Public().(ed25519.PublicKey)
-	if _, err := control.Open[control.Receipt](signed, public); err == nil {
+	if _, err := control.Open[control.Receipt](signed, a.publicHalf()); err == nil {
 		a.doubled = fmt.Errorf("another process uses this agent's key and has written %s: was its machine or data folder copied? Stop one of the two and declare a new generation of the enrolment for it", key)
 	}
 }
 
-// sendHeartbeat overwrites the agent's latest word.
+// reportStandby says that the agent waits. What it has still to say of its own work
+// is said too; the work's state is its successor's now.
+func (r *round) reportStandby(ctx context.Context) {
+	a := r.agent
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err := a.sendReceipts(ctx); err != nil {
+		a.log.Warn("not sent; it is kept and sent later", "what", "receipts", "error", err)
+	}
+	if a.awaited != nil && agentOf(a.awaited.Holder) == a.config.Agent {
+		return // its predecessor's words are under the same key
+	}
+	if err := r.sendHeartbeat(ctx); err != nil {
+		a.log.Warn("not sent", "what", "heartbeat", "error", err)
+	}
+}
+
+// sendHeartbeat gives the agent's latest word.
 func (r *round) sendHeartbeat(ctx context.Context) error {
+	return r.agent.voice.say(ctx, r.heartbeat(r.outcome, r.message))
+}
+
+func (r *round) heartbeat(outcome control.Outcome, message string) control.Heartbeat {
 	a := r.agent
 	now := a.now().UTC()
-	signed, err := control.Sign(control.Heartbeat{
+	return control.Heartbeat{
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Time: now, AgentVersion: Version,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Revision,
-		Outcome: r.outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
-		Message: r.message, NextRound: now.Add(a.interval),
-	}, a.private)
-	if err != nil {
-		return err
+		Outcome: outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
+		Message: message, NextRound: now.Add(a.interval),
 	}
-	_, err = a.store.Put(ctx, control.HeartbeatKey(a.config.Environment, a.config.Agent), signed)
-	return err
+}
+
+// openOutbox finds the end of the chain: a process that was killed may have written a
+// receipt of which the memory does not know.
+func (a *Agent) openOutbox() error {
+	entries, err := os.ReadDir(a.outbox())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("list outbox: %w", err)
+	}
+	for _, entry := range entries {
+		if _, _, ok := control.ParseReceiptKey(entry.Name()); !ok {
+			continue // what a crash left of a file that was never finished
+		}
+		data, err := os.ReadFile(filepath.Join(a.outbox(), entry.Name()))
+		if err != nil {
+			return fmt.Errorf("read outbox: %w", err)
+		}
+		receipt, err := control.Open[control.Receipt](data, a.publicHalf())
+		if err == nil && receipt.Sequence > a.memory.Sequence {
+			a.memory.Sequence, a.memory.Previous = receipt.Sequence, control.ReceiptDigest(data)
+		}
+	}
+	return nil
 }

@@ -28,6 +28,8 @@ type round struct {
 	scopes   []control.Scope
 	grants   []guard.OpenGrant
 	revision *loaded
+	// variables are the revision's, with the values that they have in this round.
+	variables variableValues
 	// enrolled tells that the store has shown, in this round, that the claim is this machine's.
 	enrolled bool
 
@@ -64,6 +66,7 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 		{"enrol", r.enrol, a.timeouts.Plan},
 		{"take lease", r.lease, a.timeouts.Plan},
 		{"load", r.load, a.timeouts.Plan},
+		{"read variables", r.readVariables, a.timeouts.Plan},
 		{"recover", r.recover, a.timeouts.Plan},
 		{"plan", r.makePlan, a.timeouts.Plan},
 		{"guard", r.guard, a.timeouts.Plan},
@@ -103,6 +106,10 @@ func (r *round) fail(step string, err error) {
 		r.outcome = control.OutcomeRefused
 	}
 	r.message = fmt.Sprintf("%s: %s", step, firstLine(err.Error()))
+	if errors.Is(err, errStandby) {
+		r.outcome, r.message = control.OutcomeStandby, strings.TrimPrefix(firstLine(err.Error()), errStandby.Error()+": ")
+		return
+	}
 	if !errors.Is(err, errRefused) {
 		r.diags = append(r.diags, tfdiags.FromError("Round failed: "+step, err)...)
 	}
@@ -118,7 +125,7 @@ func (r *round) conclude() {
 	}
 	r.message = r.notice
 	switch {
-	case len(r.left) > 0:
+	case len(r.left)+len(r.variables.missing) > 0:
 		r.outcome = control.OutcomeFailed
 		r.message = strings.TrimPrefix(fmt.Sprintf("%s; %s", r.notice, leftText(r.left)), "; ")
 	case standing > 0:

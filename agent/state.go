@@ -14,6 +14,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/seal"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -99,29 +100,50 @@ func (a *Agent) writeState(data []byte, serial uint64) error {
 // uploadState puts the state into the store if it is not there yet. The key
 // carries the epoch, so that a fenced holder's states can be told apart.
 func (a *Agent) uploadState(ctx context.Context) error {
-	if a.memory.Serial == 0 || a.lost != nil || (a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial) {
+	if a.memory.Serial == 0 || a.lost != nil {
 		return nil //nolint:nilerr // there is nothing to upload
+	}
+	if a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial {
+		if a.sealing.refusal != nil || a.memory.SealedFor == a.sealedFor() {
+			return nil //nolint:nilerr // it is there, or nobody new can be given it
+		}
+		if err := a.renumberState(); err != nil {
+			return err
+		}
+	}
+	if len(a.open) > 0 && a.memory.Bound {
+		if err := a.journal.Flush(); err != nil {
+			return err // the state would hide the calls that are open from a successor
+		}
 	}
 	data, err := os.ReadFile(a.statePath())
 	if err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
-	object, err := control.SignState(control.StateRecord{Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
-		Epoch: a.memory.Epoch, Serial: a.memory.Serial}, data, a.private)
+	if data, err = a.sealed(ctx, seal.KindState, data); err != nil {
+		return err
+	}
+	object, err := control.SignState(control.StateRecord{Version: control.FormatVersion, Environment: a.shard.Environment, Shard: a.shard.Name, Agent: a.config.Agent,
+		Epoch: a.memory.Epoch, Serial: a.memory.Serial, Sealed: true}, data, a.private)
 	if err != nil {
 		return err
 	}
 	if err := a.putState(ctx, object); err != nil {
 		return err
 	}
-	a.memory.StateEpoch, a.memory.StateSerial = a.memory.Epoch, a.memory.Serial
-	return a.removeOldStates(ctx)
+	earlier := a.memory.StateEpoch != a.memory.Epoch
+	kept := keptStates
+	if a.memory.SealedFor == "" {
+		kept = 1 // the ones before are in clear text
+	}
+	a.memory.StateEpoch, a.memory.StateSerial, a.memory.SealedFor = a.memory.Epoch, a.memory.Serial, a.sealedFor()
+	return errors.Join(a.removeOldStates(ctx, kept), a.replica.removeContained(ctx, a.memory.Epoch, a.memory.Serial, earlier))
 }
 
 // putState uploads a state. A foreign object under its key is passed by with a
 // higher serial: it must not keep the agent from reporting.
 func (a *Agent) putState(ctx context.Context, object []byte) error {
-	key := control.StateKey(a.config.Environment, a.memory.Epoch, a.memory.Serial)
+	key := a.shard.StateKey(a.memory.Epoch, a.memory.Serial)
 	_, err := a.store.PutIfAbsent(ctx, key, object)
 	if !errors.Is(err, objstore.ErrExist) {
 		return wrap("upload state", err)
@@ -133,12 +155,17 @@ func (a *Agent) putState(ctx context.Context, object []byte) error {
 	if bytes.Equal(existing.Data, object) {
 		return nil
 	}
-	state := a.state.Copy()
-	a.memory.Serial++ // the next state is written under a number that is free
-	if err := a.saveState(state); err != nil {
+	if err := a.renumberState(); err != nil {
 		return err
 	}
 	return fmt.Errorf("the store holds a state under %s that this agent has not written; find out who did", key)
+}
+
+// renumberState gives the state a number that is free, under which it can be uploaded.
+func (a *Agent) renumberState() error {
+	state := a.state.Copy()
+	a.memory.Serial++
+	return a.saveState(state)
 }
 
 func wrap(doing string, err error) error {
@@ -150,19 +177,19 @@ func wrap(doing string, err error) error {
 
 // removeOldStates bounds what the store keeps of the agent's states. Other objects
 // are not counted and not touched. A store that forbids it is no failure.
-func (a *Agent) removeOldStates(ctx context.Context) error {
+func (a *Agent) removeOldStates(ctx context.Context, kept int) error {
 	names, err := a.listStates(ctx)
 	if err != nil {
 		return err
 	}
 	own := names[:0]
 	for _, name := range names {
-		if name.epoch < a.memory.Epoch || (name.epoch == a.memory.Epoch && name.serial <= a.memory.Serial) {
+		if !a.newer(name) {
 			own = append(own, name)
 		}
 	}
-	for _, name := range own[min(keptStates, len(own)):] {
-		key := control.StateKey(a.config.Environment, name.epoch, name.serial)
+	for _, name := range own[min(kept, len(own)):] {
+		key := a.shard.StateKey(name.epoch, name.serial)
 		if err := a.store.Delete(ctx, key); err != nil && !errors.Is(err, objstore.ErrDenied) {
 			return fmt.Errorf("remove old state: %w", err)
 		}
@@ -176,16 +203,23 @@ type stateName struct {
 	serial uint64
 }
 
-// listStates lists the environment's states, the newest first. Objects that no
+// before tells whether a state is from before another.
+func (n stateName) before(other stateName) bool {
+	return n.epoch < other.epoch || n.epoch == other.epoch && n.serial < other.serial
+}
+
+func (n stateName) String() string { return fmt.Sprintf("serial %d of epoch %d", n.serial, n.epoch) }
+
+// listStates lists the shard's states, the newest first. Objects that no
 // agent would have named so are not among them.
 func (a *Agent) listStates(ctx context.Context) ([]stateName, error) {
 	var names []stateName
-	for info, err := range a.store.List(ctx, control.StatePrefix(a.config.Environment)) {
+	for info, err := range a.store.List(ctx, a.shard.StatePrefix()) {
 		if err != nil {
 			return nil, fmt.Errorf("list states: %w", err)
 		}
 		epoch, serial, ok := control.ParseStateKey(info.Key)
-		if ok && info.Key == control.StateKey(a.config.Environment, epoch, serial) {
+		if ok && info.Key == a.shard.StateKey(epoch, serial) {
 			names = append(names, stateName{epoch, serial})
 		}
 	}

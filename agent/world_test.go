@@ -31,6 +31,9 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
 
+// inProd is the shard of agents that name none.
+var inProd = control.Shard{Environment: "prod"}
+
 // thing is the only resource type of the tests' provider.
 const thing = "cloud_thing"
 

@@ -21,11 +21,14 @@ func newAgentResource() resource.Resource {
 type agentModel struct {
 	head
 	Channel      types.String `tfsdk:"channel"`
+	Shard        types.String `tfsdk:"shard"`
 	Scopes       types.Set    `tfsdk:"scopes"`
 	Labels       types.Map    `tfsdk:"labels"`
 	PollInterval duration     `tfsdk:"poll_interval"`
+	Heartbeat    duration     `tfsdk:"heartbeat"`
 	Refresh      types.Object `tfsdk:"refresh"`
 	Slack        types.Object `tfsdk:"slack"`
+	Recipients   types.Set    `tfsdk:"recipients"`
 
 	// What the user says about the join token, and what came of it.
 	JoinTokenVersion  types.Int64  `tfsdk:"join_token_version"`
@@ -94,7 +97,8 @@ func (m *agentModel) document(ctx context.Context) (control.Declared, diag.Diagn
 	var diags diag.Diagnostics
 	agent := control.Agent{
 		Version: control.FormatVersion, Environment: m.Environment.ValueString(), Name: m.Name.ValueString(),
-		Channel: m.Channel.ValueString(), Scopes: sortedTexts(ctx, m.Scopes, &diags), PollInterval: m.PollInterval.of(),
+		Channel: m.Channel.ValueString(), Shard: m.Shard.ValueString(), Scopes: sortedTexts(ctx, m.Scopes, &diags),
+		PollInterval: m.PollInterval.of(), Heartbeat: m.Heartbeat.of(),
 		Join: control.Join{
 			Generation: int(m.JoinGeneration.ValueInt64()), PublicKey: m.JoinPublicKey.ValueString(), Expires: m.expires(),
 		},
@@ -111,6 +115,7 @@ func (m *agentModel) document(ctx context.Context) (control.Declared, diag.Diagn
 			WebhookSSM: slack.SSMParameter.ValueString(), WebhookSecret: slack.SecretsManager.ValueString(),
 		}
 	}
+	agent.Recipients = sortedTexts(ctx, m.Recipients, &diags)
 	return agent, diags
 }
 
@@ -136,7 +141,8 @@ func (m *agentModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 	if len(agent.Labels) > 0 || m.Labels.IsNull() || len(m.Labels.Elements()) > 0 {
 		m.Labels = labels(ctx, agent.Labels, &diags)
 	}
-	m.PollInterval = durationOf(time.Duration(agent.PollInterval))
+	m.Shard = optionalText(agent.Shard)
+	m.PollInterval, m.Heartbeat = durationOf(time.Duration(agent.PollInterval)), durationOf(agent.Period())
 	m.Refresh = types.ObjectNull(refreshType)
 	if f := agent.Refresh; f != nil {
 		m.Refresh = objectFrom(ctx, refreshType, refreshModel{types.Float64Value(f.Budget), durationOf(time.Duration(f.Within))}, &diags)
@@ -147,6 +153,7 @@ func (m *agentModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 			optionalText(s.WebhookEnv), optionalText(s.WebhookFile), optionalText(s.WebhookSSM), optionalText(s.WebhookSecret),
 		}, &diags)
 	}
+	m.Recipients = textSet(ctx, agent.Recipients, &diags)
 	m.JoinGeneration = types.Int64Value(int64(agent.Join.Generation))
 	m.JoinPublicKey = types.StringValue(agent.Join.PublicKey)
 	m.JoinExpires = types.StringValue(agent.Join.Expires.Format(time.RFC3339))

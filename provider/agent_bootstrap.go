@@ -41,7 +41,7 @@ func publicHalf(token ed25519.PrivateKey) string {
 
 // machineKnown tells whether a plan knows all that the bootstrap depends on.
 func (m *agentModel) machineKnown() bool {
-	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.DataDir, m.Mirrors, m.JoinTokenSource, m.Download, m.Slack} {
+	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.Shard, m.DataDir, m.Mirrors, m.JoinTokenSource, m.Download, m.Slack, m.Recipients} {
 		if value.IsUnknown() || hasUnknown(value) {
 			return false
 		}
@@ -57,6 +57,8 @@ func hasUnknown(value attr.Value) bool {
 				return true
 			}
 		}
+	case types.Set:
+		return slices.ContainsFunc(value.Elements(), attr.Value.IsUnknown)
 	case types.List:
 		return slices.ContainsFunc(value.Elements(), attr.Value.IsUnknown)
 	}
@@ -72,14 +74,15 @@ func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagno
 	var mirrors []string
 	diags.Append(m.Mirrors.ElementsAs(ctx, &mirrors, false)...)
 	on := machine{
-		Repository: m.Repository.ValueString(), Environment: m.Environment.ValueString(), Agent: m.Name.ValueString(),
+		Repository: m.Repository.ValueString(), Environment: m.Environment.ValueString(), Agent: m.Name.ValueString(), Shard: m.Shard.ValueString(),
 		TrustedRoot: trustedRoot, DataDir: m.DataDir.ValueString(), Mirrors: mirrors,
 		TokenSource: secretSource{
 			File: source.File.ValueString(), Env: source.Env.ValueString(),
 			SSMParameter: source.SSMParameter.ValueString(), SecretsManager: source.SecretsManager.ValueString(),
 		},
-		Webhook:  secretSource{SSMParameter: slack.SSMParameter.ValueString(), SecretsManager: slack.SecretsManager.ValueString()},
-		Download: download{program.URL.ValueString(), program.SHA256.ValueString()},
+		Webhook:    secretSource{SSMParameter: slack.SSMParameter.ValueString(), SecretsManager: slack.SecretsManager.ValueString()},
+		Recipients: sortedTexts(ctx, m.Recipients, &diags),
+		Download:   download{program.URL.ValueString(), program.SHA256.ValueString()},
 	}
 	bootstrap := bootstrapModel{AgentConfig: types.StringValue(agentConfig(on)), TrustedRoot: types.StringValue(trustedRoot)}
 	for _, part := range []struct {

@@ -12,11 +12,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
 )
 
 // defaultTokenLifetime is long enough for a machine to be ordered and booted the
@@ -28,6 +33,12 @@ func agentSchema() schema.Schema {
 	attributes["channel"] = schema.StringAttribute{
 		Required: true, MarkdownDescription: "Channel whose revisions the agent follows.", Validators: []validator.String{nameRule},
 	}
+	attributes["shard"] = schema.StringAttribute{
+		Optional: true, Validators: []validator.String{nameRule},
+		MarkdownDescription: "Part of the environment that the agent works on, with a lease and a state of its own. Of the agents of one shard one works and the others take over when it ends. " +
+			"Agents of different shards work side by side: their scopes must not overlap, and what another shard's scopes include is taken from that shard's state. Without it the agent is of the shard without a name.",
+		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+	}
 	attributes["scopes"] = scopesAttribute("Names of the scopes that say what the agent may touch.")
 	attributes["labels"] = schema.MapAttribute{
 		ElementType: types.StringType, Optional: true, MarkdownDescription: "Labels by which people find the agent.",
@@ -37,8 +48,14 @@ func agentSchema() schema.Schema {
 		CustomType: durationType{}, Optional: true, Computed: true, Default: stringdefault.StaticString("1m"),
 		MarkdownDescription: "Time between two rounds, before jitter. `1m`, unless set.",
 	}
+	attributes["heartbeat"] = schema.StringAttribute{
+		CustomType: durationType{}, Optional: true, Computed: true, Default: stringdefault.StaticString("30s"),
+		MarkdownDescription: "How often the agent says that it is there, where another agent of the shard may take over from it. " +
+			"An agent that cannot reach the store changes nothing from one and a half of these times after its last word, and another takes over before three have passed. `30s`, unless set.",
+	}
 	attributes["refresh"] = refreshAttribute()
 	attributes["slack"] = slackAttribute()
+	attributes["recipients"] = recipientsAttribute()
 	addJoinAttributes(attributes)
 	addMachineAttributes(attributes)
 	return schema.Schema{
@@ -79,6 +96,19 @@ func slackAttribute() schema.Attribute {
 			"webhook_ssm_parameter": text("Name of an SSM parameter."),
 			"webhook_secret":        text("ARN or name of a Secrets Manager secret."),
 		},
+	}
+}
+
+func recipientsAttribute() schema.Attribute {
+	return schema.SetAttribute{
+		ElementType: types.StringType, Optional: true,
+		MarkdownDescription: "Who can open the state that the agent leaves in the store, beside the environment's agents themselves: " +
+			"age keys (`age1…`), SSH keys (`ssh-ed25519 …`), and symmetric keys of AWS KMS (`awskms:ARN`), which a replaced machine can use without anybody's help. " +
+			"Without it the ed25519 keys that sign for the environment can; set it where none of these is in a file, because an SSH agent decrypts nothing.",
+		Validators: []validator.Set{setvalidator.SizeBetween(1, control.MaxRecipients), setvalidator.ValueStringsAre(textRule{"Recipient is not valid", func(text string) error {
+			_, err := control.ParseRecipient(text)
+			return err
+		}})},
 	}
 }
 

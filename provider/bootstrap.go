@@ -28,6 +28,8 @@ const (
 // token reaches the machine by another way, which TokenSource names.
 type machine struct {
 	Repository, Environment, Agent string
+	// Shard is the part of the environment that the agent works on.
+	Shard string
 	// TrustedRoot is the root that the agent believes without proof.
 	TrustedRoot string
 	DataDir     string
@@ -36,6 +38,8 @@ type machine struct {
 	TokenSource secretSource
 	// Webhook is where the agent finds its Slack webhook, zero without one.
 	Webhook secretSource
+	// Recipients can open what the agent seals.
+	Recipients []string
 	// Download is where to fetch the program from, zero if the image has it.
 	Download download
 }

@@ -28,9 +28,9 @@ type statement struct {
 var createOnly = map[string]map[string][]string{"Null": {"s3:if-none-match": {"false"}}}
 
 // iamPolicy renders the least that the agent needs: it reads what is declared for
-// its environment and its channel, and creates objects in its own part, the
-// environment's lease and its state. It overwrites its heartbeat and deletes old
-// states, and nothing else. "" for stores that know no IAM.
+// its environment and its channel and what the environment's agents say, and creates
+// objects in its own part and its shard's lease, states and journal. It overwrites its
+// heartbeat and deletes old states and journals, and nothing else. "" for stores that know no IAM.
 func iamPolicy(m machine, channel string) (string, error) {
 	store, err := url.Parse(m.Repository)
 	if err != nil {
@@ -40,27 +40,47 @@ func iamPolicy(m machine, channel string) (string, error) {
 		return "", nil
 	}
 	b := newBucket(store)
-	own, lease, state := control.AgentPrefix(m.Environment, m.Agent), control.LeasePrefix(m.Environment), control.StatePrefix(m.Environment)
+	shard := control.Shard{Environment: m.Environment, Name: m.Shard}
+	own, lease, state, journal := control.AgentPrefix(m.Environment, m.Agent), shard.LeasePrefix(), shard.StatePrefix(), shard.JournalPrefix()
 	reads := []string{
 		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
-		control.PackagesPrefix, own, lease, state, control.GrantsPrefix(m.Environment),
+		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.GrantsPrefix(m.Environment),
 	}
 	doc := policy{"2012-10-17", []statement{
 		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),
-		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state)...),
+		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state, journal)...),
 		allow("OverwriteHeartbeat", "s3:PutObject", b.arn+"/"+b.prefix+control.HeartbeatKey(m.Environment, m.Agent)),
-		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state)...),
+		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state, journal)...),
 		allow("ListDeclared", "s3:ListBucket", b.arn),
 	}}
 	doc.Statement[1].Condition = createOnly
 	doc.Statement[4].Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": b.prefixes(reads)}}
 	doc.Statement = append(doc.Statement, b.secret("ReadJoinToken", m.TokenSource)...)
 	doc.Statement = append(doc.Statement, b.secret("ReadWebhook", m.Webhook)...)
+	doc.Statement = append(doc.Statement, useKMS(m)...)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("rendering the IAM policy: %w", err)
 	}
 	return string(text) + "\n", nil
+}
+
+// useKMS lets the agent seal to keys of AWS KMS, and open what was sealed to them, for
+// its own environment only.
+func useKMS(m machine) []statement {
+	var keys []string
+	for _, text := range m.Recipients {
+		if recipient, err := control.ParseRecipient(text); err == nil && recipient.KMS.ID != "" {
+			keys = append(keys, recipient.KMS.ID)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return []statement{{
+		Sid: "Seal", Effect: "Allow", Action: []string{"kms:GenerateDataKey", "kms:Decrypt"}, Resource: keys,
+		Condition: map[string]map[string][]string{"StringEquals": {"kms:EncryptionContext:" + control.EnvironmentContext: {m.Environment}}},
+	}}
 }
 
 func allow(sid, action string, resources ...string) statement {

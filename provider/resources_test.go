@@ -171,7 +171,7 @@ func TestRepositoryInUseIsNotDestroyed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const foreign = "notes/of-somebody-else"
-	state := control.StateKey("prod", 1, 1)
+	state := control.Shard{Environment: "prod"}.StateKey(1, 1)
 	inUse := refusal(b.with(""), "Repository is not empty")
 	inUse.PreConfig = func() {
 		b.put(state, []byte("{}"))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/demo"
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 )
@@ -65,11 +64,11 @@ func TestChecksFindViolations(t *testing.T) {
 	}{
 		{"nothing", func() error { return nil }, ""},
 		{"epoch in other hands", func() error {
-			_, err := s.store.Put(t.Context(), control.LeaseKey(s.name, 1), []byte(`{"version":1,"epoch":1,"holder":"somebody"}`))
+			_, err := s.store.Put(t.Context(), s.shard().LeaseKey(1), []byte(`{"version":1,"epoch":1,"holder":"somebody"}`))
 			return err
 		}, "epoch 1 was held by"},
 		{"state of nobody", func() error {
-			_, err := s.store.Put(t.Context(), control.StateKey(s.name, 9, 1), []byte("{}"))
+			_, err := s.store.Put(t.Context(), s.shard().StateKey(9, 1), []byte("{}"))
 			return err
 		}, "no agent has signed the newest state"},
 		{"object created once more", func() error { return s.createOnceMore(t.Context()) }, "was created"},

@@ -107,7 +107,7 @@ func (s *site) checkState(ctx context.Context, objects map[cloudapi.Ref]*cloudap
 
 func (s *site) newestState(ctx context.Context) (*states.State, error) {
 	key := ""
-	for info, err := range s.store.List(ctx, control.StatePrefix(s.name)) {
+	for info, err := range s.store.List(ctx, s.shard().StatePrefix()) {
 		if err != nil {
 			return nil, fmt.Errorf("list states: %w", err)
 		}

@@ -113,7 +113,7 @@ func (l *ledger) converged(after time.Time) bool {
 
 // epochs checks that the lease's epochs have no gap, and each the one holder it ever had.
 func (l *ledger) epochs(ctx context.Context) error {
-	current, ok, err := lease.Current(ctx, l.site.store, l.site.name)
+	current, ok, err := lease.Current(ctx, l.site.store, l.site.shard())
 	if err != nil || !ok {
 		return fmt.Errorf("read lease: %t, %w", ok, err)
 	}
@@ -122,7 +122,7 @@ func (l *ledger) epochs(ctx context.Context) error {
 	}
 	l.holders[current.Epoch] = current.Holder
 	for epoch := range current.Epoch {
-		if _, err := l.site.store.Stat(ctx, control.LeaseKey(l.site.name, epoch+1)); err != nil {
+		if _, err := l.site.store.Stat(ctx, l.site.shard().LeaseKey(epoch+1)); err != nil {
 			return violated("epoch %d of %d: %w", epoch+1, current.Epoch, err)
 		}
 	}

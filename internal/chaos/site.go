@@ -124,6 +124,8 @@ func (s *site) makeRepository(ctx context.Context) (err error) {
 	return err
 }
 
+func (s *site) shard() control.Shard { return control.Shard{Environment: s.name} }
+
 func (s *site) sign() trust.Signing {
 	signing := s.signing
 	signing.Now = time.Now()

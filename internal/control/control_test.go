@@ -208,10 +208,10 @@ func TestKeysSortByNumber(t *testing.T) {
 	if epoch, sequence, ok := ParseReceiptKey(ReceiptKey("e", "a", 3, 14)); !ok || epoch != 3 || sequence != 14 {
 		t.Errorf("ParseReceiptKey = %d, %d, %t", epoch, sequence, ok)
 	}
-	if epoch, serial, ok := ParseStateKey(StateKey("e", 3, 14)); !ok || epoch != 3 || serial != 14 {
+	if epoch, serial, ok := ParseStateKey(Shard{Environment: "e"}.StateKey(3, 14)); !ok || epoch != 3 || serial != 14 {
 		t.Errorf("ParseStateKey = %d, %d, %t", epoch, serial, ok)
 	}
-	if epoch, ok := ParseLeaseKey(LeaseKey("e", 7)); !ok || epoch != 7 {
+	if epoch, ok := ParseLeaseKey(Shard{Environment: "e"}.LeaseKey(7)); !ok || epoch != 7 {
 		t.Errorf("ParseLeaseKey = %d, %t", epoch, ok)
 	}
 	for _, key := range []string{"x/1-2.json", "x/000000000001.json", "x/-00000000001-000000000001.json", "x/+00000000001-000000000001.json"} {

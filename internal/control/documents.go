@@ -262,12 +262,13 @@ type Heartbeat struct {
 	Message string `json:"message,omitempty"`
 	// NextRound is when the agent means to report again.
 	NextRound time.Time `json:"next_round,omitzero"`
-	// Tenure is the agent's word to those who may take over from it; nil if it gives none.
+	// Tenure is the agent's word to those who may take over from it; nil if it holds no lease.
 	Tenure *Tenure `json:"tenure,omitempty"`
 }
 
 // Tenure is a holder's word that it changes nothing under an epoch of the lease
-// unless it has said so again within its period, and a little more.
+// unless it has said so again within its period, and a little more. A period of 0
+// promises nothing.
 type Tenure struct {
 	Epoch  int64    `json:"epoch"`
 	Period Duration `json:"period"`

@@ -35,10 +35,12 @@ func ContentKey(target, sha256 string) string {
 // EnvironmentPrefix begins every key that the agents of an environment write.
 func EnvironmentPrefix(environment string) string { return "environments/" + environment + "/" }
 
-// AgentPrefix begins every key that one agent writes, but for lease and state.
-func AgentPrefix(environment, agent string) string {
-	return EnvironmentPrefix(environment) + "agents/" + agent + "/"
-}
+// AgentsPrefix begins every key that the agents of an environment write, each for itself.
+func AgentsPrefix(environment string) string { return EnvironmentPrefix(environment) + "agents/" }
+
+// AgentPrefix begins every key that one agent writes for itself; what it writes for its
+// shard is under keys of [Shard].
+func AgentPrefix(environment, agent string) string { return AgentsPrefix(environment) + agent + "/" }
 
 // ClaimKey is created once, by the first boot of an agent's generation.
 func ClaimKey(environment, agent string, generation int) string {
@@ -77,29 +79,10 @@ func PlanKey(environment, agent, digest string) string {
 	return AgentPrefix(environment, agent) + "plans/" + digest
 }
 
-// LeasePrefix begins the keys of an environment's lease.
-func LeasePrefix(environment string) string { return EnvironmentPrefix(environment) + "lease/" }
-
-// LeaseKey is created once, by the holder of the epoch.
-func LeaseKey(environment string, epoch int64) string {
-	return LeasePrefix(environment) + number(epoch)
-}
-
-// ParseLeaseKey returns the epoch of a lease key; ok is false for any other key.
-func ParseLeaseKey(key string) (epoch int64, ok bool) { return parseNumber(path.Base(key)) }
-
-// StatePrefix begins the keys of an environment's states.
-func StatePrefix(environment string) string { return EnvironmentPrefix(environment) + "state/" }
-
-// StateKey is created once, by the holder of the epoch.
-func StateKey(environment string, epoch int64, serial uint64) string {
-	return StatePrefix(environment) + number(epoch) + "-" + fmt.Sprintf("%0*d", numberWidth, serial)
-}
-
-// ParseStateKey is the reverse of [StateKey]; ok is false for any other key.
-func ParseStateKey(key string) (epoch int64, serial uint64, ok bool) {
-	epoch, second, ok := parsePair(path.Base(key))
-	return epoch, uint64(second), ok
+// SharedKey is overwritten by whoever gives one agent the key of one sealed object;
+// digest is the SHA-256 of what is sealed, in hex, and keyID names the agent's key.
+func SharedKey(environment, digest, keyID string) string {
+	return EnvironmentPrefix(environment) + "keys/" + digest + "/" + keyID
 }
 
 // GrantsPrefix begins the keys of an environment's grants.

@@ -84,6 +84,30 @@ func (s *Scope) Ownership(object Object) Ownership {
 	return o
 }
 
+// WholeOwnership owns everything.
+var WholeOwnership = Ownership{Parts: []OwnedPart{{}}}
+
+// OnlyOwnership owns some paths.
+func OnlyOwnership(paths []string) Ownership {
+	if len(paths) == 0 {
+		return Ownership{}
+	}
+	return Ownership{Parts: []OwnedPart{{Only: paths}}}
+}
+
+// Without returns the ownership without some paths.
+func (o Ownership) Without(paths []string) Ownership {
+	if len(paths) == 0 {
+		return o
+	}
+	parts := make([]OwnedPart, len(o.Parts))
+	for i, part := range o.Parts {
+		parts[i] = OwnedPart{part.Only, append(slices.Clone(part.Except), paths...)}
+	}
+	o.Parts = parts
+	return o
+}
+
 // Entire tells that every attribute is owned.
 func (o Ownership) Entire() bool {
 	whole := slices.ContainsFunc(o.Parts, func(p OwnedPart) bool { return len(p.Only)+len(p.Except) == 0 })

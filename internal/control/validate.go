@@ -282,7 +282,7 @@ func (h Heartbeat) Validate() error {
 	check.that("outcome", slices.Contains(outcomes, h.Outcome), "is not known")
 	if h.Tenure != nil {
 		check.that("tenure.epoch", h.Tenure.Epoch >= 1, "must be at least 1")
-		check.that("tenure.period", h.Tenure.Period > 0 && h.Tenure.Period <= Duration(time.Hour), "must be above 0s and at most 1h")
+		check.that("tenure.period", h.Tenure.Period >= 0 && h.Tenure.Period <= Duration(time.Hour), "must be between 0s and 1h")
 	}
 	return check.err()
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,8 +75,10 @@ type body struct {
 	Object json.RawMessage `json:"object,omitempty"`
 }
 
-// maxLine bounds one entry that is read back, in bytes.
-const maxLine = 256 << 20
+var errClosed = errors.New("journal is closed")
+
+// maxFile bounds what is read back of a journal, in bytes.
+const maxFile = 2 << 30
 
 // Journal is an open journal file. It is safe for concurrent use. Appends that
 // arrive together share one fsync.
@@ -88,12 +89,21 @@ type Journal struct {
 	mu      sync.Mutex
 	nextID  uint64
 	pending map[uint64]Intent // begun and not ended
-	buffer  bytes.Buffer
-	waiting []chan error
+	added   []addition
 	broken  error // of a failed write, until the next Reset
 	flush   chan struct{}
 	closed  bool
 	done    chan struct{}
+
+	replicas replicator
+}
+
+// addition is an entry on its way to the disk, and from there to the replica.
+type addition struct {
+	raw    []byte
+	intent bool
+	// done gets what became of it, once.
+	done chan error
 }
 
 // Open opens or creates the journal at path and returns what it holds. A torn
@@ -103,7 +113,7 @@ func Open(path string) (*Journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
-	entries, size, err := read(file)
+	entries, size, err := read(io.LimitReader(file, maxFile))
 	if err == nil {
 		err = file.Truncate(size)
 	}
@@ -125,6 +135,7 @@ func Open(path string) (*Journal, []Entry, error) {
 		j.pending[e.Intent.ID] = *e.Intent
 		j.nextID = max(j.nextID, e.Intent.ID+1)
 	}
+	j.replicas.open()
 	go j.write()
 	return j, entries, nil
 }
@@ -140,7 +151,7 @@ func Read(path string) (entries []Entry, err error) {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if entries, _, err = read(file); err != nil {
+	if entries, _, err = read(io.LimitReader(file, maxFile)); err != nil {
 		return nil, fmt.Errorf("read journal %s: %w", path, err)
 	}
 	return entries, nil
@@ -148,10 +159,10 @@ func Read(path string) (entries []Entry, err error) {
 
 // read decodes entries and returns the length of the good part. Only a last line
 // without its end is torn; any other that does not decode is damaged.
-func read(file *os.File) ([]Entry, int64, error) {
+func read(from io.Reader) ([]Entry, int64, error) {
 	var entries []Entry
 	var good int64
-	reader := bufio.NewReader(io.LimitReader(file, 8*maxLine))
+	reader := bufio.NewReader(from)
 	for {
 		raw, err := reader.ReadBytes('\n')
 		if err != nil {
@@ -250,7 +261,7 @@ func (j *Journal) Pending() []Intent {
 	return out
 }
 
-// append adds an entry and waits until it is on disk.
+// append adds an entry and waits until it is durable.
 func (j *Journal) append(b body, obj *states.Object) error {
 	raw, err := encode(b, obj)
 	if err != nil {
@@ -260,10 +271,9 @@ func (j *Journal) append(b body, obj *states.Object) error {
 	j.mu.Lock()
 	if j.closed {
 		j.mu.Unlock()
-		return errors.New("journal is closed")
+		return errClosed
 	}
-	j.buffer.Write(raw)
-	j.waiting = append(j.waiting, done)
+	j.added = append(j.added, addition{raw, b.Intent != nil, done})
 	j.mu.Unlock()
 	select {
 	case j.flush <- struct{}{}:
@@ -278,21 +288,31 @@ func (j *Journal) write() {
 	defer close(j.done)
 	for range j.flush {
 		j.mu.Lock()
-		batch := bytes.Clone(j.buffer.Bytes())
-		waiting, broken, file := j.waiting, j.broken, j.file
-		j.buffer.Reset()
-		j.waiting = nil
+		added, broken, file := j.added, j.broken, j.file
+		j.added = nil
 		j.mu.Unlock()
-		if broken == nil && len(batch) > 0 {
-			broken = j.put(file, batch)
+		if broken == nil && len(added) > 0 {
+			broken = j.put(file, joined(added))
 			j.mu.Lock()
 			j.broken = broken
 			j.mu.Unlock()
 		}
-		for _, done := range waiting {
-			done <- broken
+		if broken == nil {
+			j.replicas.add(added)
+			continue
+		}
+		for _, a := range added {
+			a.done <- broken
 		}
 	}
+}
+
+func joined(added []addition) []byte {
+	var out []byte
+	for _, a := range added {
+		out = append(out, a.raw...)
+	}
+	return out
 }
 
 func (j *Journal) put(file *os.File, batch []byte) error {
@@ -321,7 +341,7 @@ func (j *Journal) Reset(open ...Intent) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
-		return errors.New("journal is closed")
+		return errClosed
 	}
 	if err := j.replace(open); err != nil {
 		return fmt.Errorf("empty journal: %w", err)
@@ -331,7 +351,9 @@ func (j *Journal) Reset(open ...Intent) error {
 	for _, intent := range open {
 		j.pending[intent.ID] = intent
 	}
-	return nil
+	carried, err := encodeIntents(open)
+	j.replicas.reset(carried)
+	return err
 }
 
 // replace puts a file with the intents in the journal's place. Without any, the
@@ -346,16 +368,26 @@ func (j *Journal) replace(open []Intent) error {
 		}
 		return j.file.Sync()
 	}
-	var content []byte
-	for i := range open {
-		raw, err := encode(body{Intent: &open[i]}, open[i].Prior)
-		if err != nil {
-			return err
-		}
-		content = append(content, raw...)
-		j.nextID = max(j.nextID, open[i].ID+1)
+	content, err := encodeIntents(open)
+	if err != nil {
+		return err
+	}
+	for _, intent := range open {
+		j.nextID = max(j.nextID, intent.ID+1)
 	}
 	return j.swap(content)
+}
+
+func encodeIntents(intents []Intent) ([]byte, error) {
+	var out []byte
+	for i := range intents {
+		raw, err := encode(body{Intent: &intents[i]}, intents[i].Prior)
+		if err != nil {
+			return nil, fmt.Errorf("encode journal entry: %w", err)
+		}
+		out = append(out, raw...)
+	}
+	return out, nil
 }
 
 // swap puts a file with the content in the journal's place atomically.
@@ -391,6 +423,7 @@ func (j *Journal) Close() error {
 	j.mu.Unlock()
 	close(j.flush)
 	<-j.done
+	j.replicas.close()
 	return j.file.Close()
 }
 

@@ -8,24 +8,32 @@ import (
 )
 
 // Replay brings a state up to date with a journal's results and returns the
-// intents that have none: calls of which nobody knows how they ended.
+// intents that have none: calls of which nobody knows how they ended. An entry
+// may come twice. An intent for an object was begun after all earlier ones for it
+// were settled, so that these are closed too.
 func Replay(state *states.State, entries []Entry) (open []Intent, err error) {
-	pending := map[uint64]Intent{}
-	var order []uint64
+	type object struct{ address, deposed string }
+	pending := map[object]Intent{}
+	var order []object
 	for _, e := range entries {
 		if e.Intent != nil {
-			pending[e.Intent.ID] = *e.Intent
-			order = append(order, e.Intent.ID)
+			at := object{e.Intent.Address, e.Intent.Deposed}
+			pending[at] = *e.Intent
+			order = append(order, at)
 			continue
 		}
-		delete(pending, e.Result.ID)
+		at := object{e.Result.Address, e.Result.Deposed}
+		if intent, ok := pending[at]; ok && intent.ID == e.Result.ID {
+			delete(pending, at)
+		}
 		if err := record(state, e.Result); err != nil {
 			return nil, err
 		}
 	}
-	for _, id := range order {
-		if intent, ok := pending[id]; ok {
+	for _, at := range order {
+		if intent, ok := pending[at]; ok {
 			open = append(open, intent)
+			delete(pending, at)
 		}
 	}
 	return open, nil

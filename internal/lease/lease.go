@@ -33,53 +33,64 @@ type Record struct {
 	Holder string `json:"holder"`
 	// Taken is by the holder's clock, for the record.
 	Taken time.Time `json:"taken"`
+	// Period is how often the holder said, when it took the epoch, that it would say
+	// that it is there; 0 if it did not know of anybody who follows.
+	Period control.Duration `json:"period,omitempty"`
+}
+
+// Applicant is who wants the lease of a shard, under a name unlike any other, with
+// the [Record]'s period.
+type Applicant struct {
+	Shard  control.Shard
+	Name   string
+	Period control.Duration
 }
 
 // Lease is a held epoch. Its methods are safe for concurrent use.
 type Lease struct {
 	Record
-	store       objstore.Store
-	environment string
+	store objstore.Store
+	shard control.Shard
 }
 
 // Current returns the record of the highest epoch; ok is false if there is none yet.
-func Current(ctx context.Context, store objstore.Store, environment string) (record Record, ok bool, err error) {
-	epoch, err := highest(ctx, store, environment)
+func Current(ctx context.Context, store objstore.Store, shard control.Shard) (record Record, ok bool, err error) {
+	epoch, err := highest(ctx, store, shard)
 	if err != nil || epoch == 0 {
 		return Record{}, false, err
 	}
-	record, err = read(ctx, store, environment, epoch)
+	record, err = At(ctx, store, shard, epoch)
 	return record, err == nil, err
 }
 
 // Acquire returns the lease of a holder: the current epoch if it is the holder's
 // own, as after a restart, or the first epoch if there is none. If somebody else
 // holds it, the error is [ErrHeld]; whether to [TakeOver] is for the caller to say.
-func Acquire(ctx context.Context, store objstore.Store, environment, holder string, now time.Time) (*Lease, error) {
+func Acquire(ctx context.Context, store objstore.Store, who Applicant, now time.Time) (*Lease, error) {
 	for range acquireAttempts {
-		current, ok, err := Current(ctx, store, environment)
+		current, ok, err := Current(ctx, store, who.Shard)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("acquire lease of %s: %w", environment, err)
-		case ok && current.Holder == holder:
-			return &Lease{current, store, environment}, nil
+			return nil, fmt.Errorf("acquire lease of %s: %w", who.Shard, err)
+		case ok && current.Holder == who.Name:
+			return &Lease{current, store, who.Shard}, nil
 		case ok:
-			return nil, fmt.Errorf("acquire lease of %s: %w: %s, since %s", environment, ErrHeld, current.Holder, current.Taken.Format(time.RFC3339))
+			return nil, fmt.Errorf("acquire lease of %s: %w: %s, since %s", who.Shard, ErrHeld, current.Holder, current.Taken.Format(time.RFC3339))
 		}
-		lease, err := take(ctx, store, environment, holder, 1, now)
+		lease, err := take(ctx, store, who, 1, now)
 		if !errors.Is(err, objstore.ErrExist) {
 			return lease, err
 		}
 	}
-	return nil, fmt.Errorf("acquire lease of %s: %w", environment, ErrHeld)
+	return nil, fmt.Errorf("acquire lease of %s: %w", who.Shard, ErrHeld)
 }
 
 // TakeOver takes the epoch after seen, which the caller has found to be held by
 // someone who is gone. If anybody else took it first, the error is [ErrHeld].
-func TakeOver(ctx context.Context, store objstore.Store, environment, holder string, seen Record, now time.Time) (*Lease, error) {
-	lease, err := take(ctx, store, environment, holder, seen.Epoch+1, now)
+func TakeOver(ctx context.Context, store objstore.Store, who Applicant, seen Record, now time.Time) (*Lease, error) {
+	lease, err := take(ctx, store, who, seen.Epoch+1, now)
 	if errors.Is(err, objstore.ErrExist) {
-		return nil, fmt.Errorf("take over lease of %s: %w: epoch %d is taken", environment, ErrHeld, seen.Epoch+1)
+		return nil, fmt.Errorf("take over lease of %s: %w: epoch %d is taken", who.Shard, ErrHeld, seen.Epoch+1)
 	}
 	return lease, err
 }
@@ -87,37 +98,37 @@ func TakeOver(ctx context.Context, store objstore.Store, environment, holder str
 // Check returns [ErrFenced] if a newer epoch exists. Any other error means that
 // the store could not say, and a careful holder stops writing.
 func (l *Lease) Check(ctx context.Context) error {
-	_, err := l.store.Stat(ctx, control.LeaseKey(l.environment, l.Epoch+1))
+	_, err := l.store.Stat(ctx, l.shard.LeaseKey(l.Epoch+1))
 	switch {
 	case err == nil:
-		return fmt.Errorf("check lease of %s, epoch %d: %w", l.environment, l.Epoch, ErrFenced)
+		return fmt.Errorf("check lease of %s, epoch %d: %w", l.shard, l.Epoch, ErrFenced)
 	case errors.Is(err, objstore.ErrNotExist):
 		return nil
 	}
-	return fmt.Errorf("check lease of %s: %w", l.environment, err)
+	return fmt.Errorf("check lease of %s: %w", l.shard, err)
 }
 
-func take(ctx context.Context, store objstore.Store, environment, holder string, epoch int64, now time.Time) (*Lease, error) {
-	if holder == "" {
+func take(ctx context.Context, store objstore.Store, who Applicant, epoch int64, now time.Time) (*Lease, error) {
+	if who.Name == "" {
 		return nil, errors.New("take lease: the holder has no name")
 	}
-	record := Record{Version: control.FormatVersion, Epoch: epoch, Holder: holder, Taken: now.UTC()}
+	record := Record{Version: control.FormatVersion, Epoch: epoch, Holder: who.Name, Taken: now.UTC(), Period: who.Period}
 	data, err := json.Marshal(record)
 	if err != nil {
 		return nil, fmt.Errorf("take lease: %w", err)
 	}
-	if _, err := store.PutIfAbsent(ctx, control.LeaseKey(environment, epoch), data); err != nil {
-		return nil, fmt.Errorf("take lease of %s: %w", environment, err)
+	if _, err := store.PutIfAbsent(ctx, who.Shard.LeaseKey(epoch), data); err != nil {
+		return nil, fmt.Errorf("take lease of %s: %w", who.Shard, err)
 	}
-	return &Lease{record, store, environment}, nil
+	return &Lease{record, store, who.Shard}, nil
 }
 
 // highest returns the highest epoch, 0 if there is none.
-func highest(ctx context.Context, store objstore.Store, environment string) (int64, error) {
+func highest(ctx context.Context, store objstore.Store, shard control.Shard) (int64, error) {
 	var epoch int64
-	for info, err := range store.List(ctx, control.LeasePrefix(environment)) {
+	for info, err := range store.List(ctx, shard.LeasePrefix()) {
 		if err != nil {
-			return 0, fmt.Errorf("list lease of %s: %w", environment, err)
+			return 0, fmt.Errorf("list lease of %s: %w", shard, err)
 		}
 		if found, ok := control.ParseLeaseKey(info.Key); ok {
 			epoch = max(epoch, found)
@@ -126,17 +137,18 @@ func highest(ctx context.Context, store objstore.Store, environment string) (int
 	return epoch, nil
 }
 
-func read(ctx context.Context, store objstore.Store, environment string, epoch int64) (Record, error) {
-	object, err := store.Get(ctx, control.LeaseKey(environment, epoch), maxRecord)
+// At returns the record of an epoch.
+func At(ctx context.Context, store objstore.Store, shard control.Shard, epoch int64) (Record, error) {
+	object, err := store.Get(ctx, shard.LeaseKey(epoch), maxRecord)
 	if err != nil {
-		return Record{}, fmt.Errorf("read lease of %s: %w", environment, err)
+		return Record{}, fmt.Errorf("read lease of %s: %w", shard, err)
 	}
 	var record Record
 	if err := json.Unmarshal(object.Data, &record); err != nil {
-		return Record{}, fmt.Errorf("read lease of %s, epoch %d: %w", environment, epoch, err)
+		return Record{}, fmt.Errorf("read lease of %s, epoch %d: %w", shard, epoch, err)
 	}
 	if record.Version != control.FormatVersion || record.Epoch != epoch || record.Holder == "" {
-		return Record{}, fmt.Errorf("read lease of %s, epoch %d: the object does not describe this epoch", environment, epoch)
+		return Record{}, fmt.Errorf("read lease of %s, epoch %d: the object does not describe this epoch", shard, epoch)
 	}
 	return record, nil
 }

@@ -18,9 +18,13 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+func applicant(environment, name string) lease.Applicant {
+	return lease.Applicant{Shard: control.Shard{Environment: environment}, Name: name}
+}
+
 func acquire(t *testing.T, store objstore.Store, holder string) *lease.Lease {
 	t.Helper()
-	l, err := lease.Acquire(t.Context(), store, "prod", holder, noon)
+	l, err := lease.Acquire(t.Context(), store, applicant("prod", holder), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +34,7 @@ func acquire(t *testing.T, store objstore.Store, holder string) *lease.Lease {
 func TestAcquire(t *testing.T) {
 	t.Parallel()
 	store := mem.New(t.Name())
-	if _, ok, err := lease.Current(t.Context(), store, "prod"); ok || err != nil {
+	if _, ok, err := lease.Current(t.Context(), store, control.Shard{Environment: "prod"}); ok || err != nil {
 		t.Errorf("Current before the first = %t, %v", ok, err)
 	}
 	first := acquire(t, store, "a")
@@ -40,10 +44,10 @@ func TestAcquire(t *testing.T) {
 	if again := acquire(t, store, "a"); again.Epoch != 1 {
 		t.Errorf("after a restart the epoch is %d; want the same", again.Epoch)
 	}
-	if _, err := lease.Acquire(t.Context(), store, "prod", "b", noon); !errors.Is(err, lease.ErrHeld) {
+	if _, err := lease.Acquire(t.Context(), store, applicant("prod", "b"), noon); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("another holder: %v; want %v", err, lease.ErrHeld)
 	}
-	if other, err := lease.Acquire(t.Context(), store, "dev", "b", noon); err != nil || other.Epoch != 1 {
+	if other, err := lease.Acquire(t.Context(), store, applicant("dev", "b"), noon); err != nil || other.Epoch != 1 {
 		t.Errorf("another environment: %+v, %v", other, err)
 	}
 }
@@ -55,7 +59,7 @@ func TestTakeOverFencesTheOlder(t *testing.T) {
 	if err := old.Check(t.Context()); err != nil {
 		t.Errorf("Check of the only holder: %v", err)
 	}
-	next, err := lease.TakeOver(t.Context(), store, "prod", "b", old.Record, noon)
+	next, err := lease.TakeOver(t.Context(), store, applicant("prod", "b"), old.Record, noon)
 	if err != nil || next.Epoch != 2 {
 		t.Fatalf("TakeOver = %+v, %v", next, err)
 	}
@@ -65,10 +69,10 @@ func TestTakeOverFencesTheOlder(t *testing.T) {
 	if err := next.Check(t.Context()); err != nil {
 		t.Errorf("Check of the newer: %v", err)
 	}
-	if _, err := lease.TakeOver(t.Context(), store, "prod", "c", old.Record, noon); !errors.Is(err, lease.ErrHeld) {
+	if _, err := lease.TakeOver(t.Context(), store, applicant("prod", "c"), old.Record, noon); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("second TakeOver of the same epoch: %v; want %v", err, lease.ErrHeld)
 	}
-	if _, err := lease.Acquire(t.Context(), store, "prod", "a", noon); !errors.Is(err, lease.ErrHeld) {
+	if _, err := lease.Acquire(t.Context(), store, applicant("prod", "a"), noon); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("the fenced holder acquires again: %v; want %v", err, lease.ErrHeld)
 	}
 }
@@ -87,15 +91,15 @@ func TestRace(t *testing.T) {
 		}
 		group.Go(func() {
 			holder := fmt.Sprint("holder-", i)
-			if _, err := lease.Acquire(t.Context(), store, "prod", holder, noon); err == nil {
+			if _, err := lease.Acquire(t.Context(), store, applicant("prod", holder), noon); err == nil {
 				taken.Add(1)
 			}
 			for range 10 {
-				seen, _, err := lease.Current(t.Context(), store, "prod")
+				seen, _, err := lease.Current(t.Context(), store, control.Shard{Environment: "prod"})
 				if err != nil {
 					t.Error(err)
 				}
-				if _, err := lease.TakeOver(t.Context(), store, "prod", holder, seen, noon); err == nil {
+				if _, err := lease.TakeOver(t.Context(), store, applicant("prod", holder), seen, noon); err == nil {
 					taken.Add(1)
 				} else if !errors.Is(err, lease.ErrHeld) {
 					t.Error(err)
@@ -108,7 +112,7 @@ func TestRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current, _, err := lease.Current(t.Context(), store, "prod")
+	current, _, err := lease.Current(t.Context(), store, control.Shard{Environment: "prod"})
 	if err != nil || current.Epoch != taken.Load() {
 		t.Errorf("epoch %d, %v, but %d were taken", current.Epoch, err, taken.Load())
 	}
@@ -117,14 +121,14 @@ func TestRace(t *testing.T) {
 func TestUnknownIsNotFine(t *testing.T) {
 	t.Parallel()
 	store := mem.New(t.Name())
-	if _, err := store.Put(t.Context(), control.LeaseKey("prod", 3), []byte(`{"version":1,"epoch":2,"holder":"a"}`)); err != nil {
+	if _, err := store.Put(t.Context(), control.Shard{Environment: "prod"}.LeaseKey(3), []byte(`{"version":1,"epoch":2,"holder":"a"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := lease.Acquire(t.Context(), store, "prod", "a", noon); err == nil {
+	if l, err := lease.Acquire(t.Context(), store, applicant("prod", "a"), noon); err == nil {
 		t.Errorf("a record under another epoch's key gave %+v", l)
 	}
 	faulty := objstoretest.NewFaulty(mem.New("faulty"), 0)
-	if l, err := lease.Acquire(t.Context(), faulty, "prod", "a", noon); !errors.Is(err, objstore.ErrUnavailable) {
+	if l, err := lease.Acquire(t.Context(), faulty, applicant("prod", "a"), noon); !errors.Is(err, objstore.ErrUnavailable) {
 		t.Errorf("a store that fails gave %+v, %v", l, err)
 	}
 }
