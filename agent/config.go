@@ -28,7 +28,7 @@ type Config struct {
 	DataDir string `hcl:"data_dir"`
 	// Identities are files with private keys, beside the agent's own, that open what was
 	// sealed before this machine was one of the recipients.
-	Identities []string   `hcl:"identities,optional"`
+	Identities []string `hcl:"identities,optional"`
 	// Variables are where the values of variables are, for whatever revision declares them.
 	Variables []Reference `hcl:"variable,block"`
 	JoinToken *JoinToken  `hcl:"join_token,block"`

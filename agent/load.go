@@ -28,7 +28,7 @@ type loaded struct {
 	variables map[string]cty.Value
 	// secrets are what other variables get their values from, in every round.
 	secrets []secretSource
-	engine    *engine.Engine
+	engine  *engine.Engine
 	// providers ends the provider processes; lock identifies the providers' versions.
 	providers io.Closer
 	lock      [sha256.Size]byte

@@ -127,7 +127,7 @@ func (r *round) conclude() {
 	switch {
 	case len(r.left)+len(r.variables.missing) > 0:
 		r.outcome = control.OutcomeFailed
-		r.message = strings.TrimPrefix(fmt.Sprintf("%s; %s", r.notice, leftText(r.left)), "; ")
+		r.message = strings.Trim(r.notice+"; "+leftText(r.left), "; ")
 	case standing > 0:
 		r.outcome = control.OutcomeDrifted
 		r.message = strings.TrimPrefix(fmt.Sprintf("%s; drift stands on %d of the objects", r.notice, standing), "; ")
@@ -147,6 +147,9 @@ const namedLeft = 3
 
 // leftText says what a round has left alone.
 func leftText(left []addrs.ResourceInstance) string {
+	if len(left) == 0 {
+		return ""
+	}
 	var names []string
 	for _, addr := range left[:min(len(left), namedLeft)] {
 		names = append(names, addr.String())

@@ -151,15 +151,22 @@ func (c *collector) assignment(text string) {
 	c.setText(name, value)
 }
 
-// setText takes a value given as text: as it is for strings and untyped
-// variables, as an expression for everything else.
+// setText takes a value given as text.
 func (c *collector) setText(name, text string) {
-	v := c.module.Variables[name]
-	if !v.Typed || v.Type == cty.String || v.Type == cty.Number || v.Type == cty.Bool {
-		c.values[name] = cty.StringVal(text)
-		return
+	val, diags := TextValue(c.module.Variables[name], text)
+	c.diags = append(c.diags, diags...)
+	if !diags.HasErrors() {
+		c.values[name] = val
 	}
-	filename := fmt.Sprintf("<value for var.%s>", name)
+}
+
+// TextValue is the value that a text stands for: the text itself for strings and untyped
+// variables, an expression for everything else. Problems may quote it.
+func TextValue(v *Variable, text string) (cty.Value, tfdiags.Diagnostics) {
+	if !v.Typed || v.Type == cty.String || v.Type == cty.Number || v.Type == cty.Bool {
+		return cty.StringVal(text), nil
+	}
+	filename := fmt.Sprintf("<value for var.%s>", v.Name)
 	var expr hcl.Expression
 	var val cty.Value
 	hclDiags := bounds.Expression([]byte(text), filename)
@@ -170,10 +177,9 @@ func (c *collector) setText(name, text string) {
 		val, hclDiags = expr.Value(nil)
 	}
 	if hclDiags.HasErrors() {
-		c.diags = append(c.diags, tfdiags.FromHCL(hclDiags)...)
-		return
+		return cty.NilVal, tfdiags.FromHCL(hclDiags)
 	}
-	c.values[name] = val
+	return val, nil
 }
 
 func (c *collector) fail(summary, detail string) {

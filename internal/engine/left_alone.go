@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -117,7 +118,7 @@ func (a *applier) needs(provider *object) bool {
 
 // withoutLeft takes out of a plan what builds on objects that are left alone.
 func (p *planner) withoutLeft(plan *plans.Plan) {
-	if len(p.left.resources) == 0 {
+	if len(p.left.resources)+len(p.opts.Missing) == 0 {
 		return
 	}
 	touched := p.touched()
@@ -134,7 +135,7 @@ func (p *planner) withoutLeft(plan *plans.Plan) {
 		o := p.walk.prog.root.outputs[c.Name]
 		return o != nil && touched[o]
 	})
-	plan.Complete = false
+	plan.Complete, plan.Missing = false, p.opts.Missing
 	for _, addr := range p.left.instances {
 		plan.LeftAlone = append(plan.LeftAlone, addr)
 	}
@@ -147,10 +148,28 @@ func (p *planner) touched() map[*object]bool {
 	for o, run := range p.walk.providers {
 		out[o] = run.failed
 	}
+	for _, name := range p.opts.Missing {
+		out[p.walk.prog.root.variables[name]] = true
+	}
 	for _, o := range p.walk.prog.order {
 		touched := out[o] || o.kind == kindResource && p.left.resources[o.addr.String()]
 		o.needs(func(need *object) { touched = touched || out[need] })
 		out[o] = touched
+	}
+	return out
+}
+
+// withUnknown adds variables of which nothing is known now.
+func withUnknown(given map[string]cty.Value, missing []string) map[string]cty.Value {
+	if len(missing) == 0 {
+		return given
+	}
+	out := maps.Clone(given)
+	if out == nil {
+		out = map[string]cty.Value{}
+	}
+	for _, name := range missing {
+		out[name] = cty.DynamicVal
 	}
 	return out
 }

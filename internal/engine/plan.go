@@ -41,6 +41,9 @@ type PlanOptions struct {
 	// LeaveUnreadable leaves objects alone that cannot be read, and what depends on
 	// them, instead of failing; see [plans.Plan.LeftAlone].
 	LeaveUnreadable bool
+	// Missing are variables whose values cannot be had now. Nothing is planned for what
+	// depends on them; see [plans.Plan.LeftAlone].
+	Missing []string
 	// LeftAlone are instances that an earlier plan left alone: they are not read.
 	LeftAlone []addrs.ResourceInstance
 	// Generated are the resource blocks that were written for this plan, by address.
@@ -60,6 +63,7 @@ func (e *Engine) Plan(ctx context.Context, config *configs.Config, prior *states
 	if diags.HasErrors() {
 		return e.failedPlan(prior, opts), append(diags, e.validate(ctx, prog, cmp.Or(opts.BaseDir, "."))...)
 	}
+	opts.Variables = withUnknown(opts.Variables, opts.Missing)
 	if prog.opens { // what an invalid configuration asks for is not opened
 		if invalid := e.mistakes(ctx, prog, cmp.Or(opts.BaseDir, ".")); invalid != nil {
 			return e.failedPlan(prior, opts), append(diags, invalid...)

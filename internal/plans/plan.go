@@ -194,6 +194,9 @@ type Plan struct {
 	// LeftAlone are the instances for which nothing was planned because they, or what
 	// they depend on, could not be read.
 	LeftAlone []addrs.ResourceInstance
+	// Missing are variables whose values could not be had, so that nothing was planned for
+	// what depends on them.
+	Missing []string
 	// Complete tells that applying it leaves nothing to do for this configuration.
 	Complete bool
 }

@@ -88,6 +88,7 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	if err != nil {
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
+	config.Identities = append(config.Identities, identityFiles(nil)...)
 	running, err := agent.New(config, agent.Options{
 		Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config.DataDir), Environ: os.Environ(), Logger: log,
 	})

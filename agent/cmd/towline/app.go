@@ -109,6 +109,8 @@ func (a *app) mirroredCommands() map[string]func() *command {
 func (a *app) ownCommands() map[string]func() *command {
 	return map[string]func() *command{
 		"version":              a.versionCommand,
+		"state fetch":          a.stateFetchCommand,
+		"state rewrap":         a.stateRewrapCommand,
 		"settle":               a.settleCommand,
 		"agent run":            a.agentRunCommand,
 		"agent settle":         a.agentSettleCommand,
