@@ -28,8 +28,7 @@ func newClaimant(w *world) error {
 func (w *world) roundLogged(out io.Writer) control.Outcome {
 	w.t.Helper()
 	w.stop()
-	a, err := agent.New(agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
-		DataDir: filepath.Join(w.dir, "data"), JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}},
+	a, err := agent.New(w.config(filepath.Join(w.dir, "data")),
 		agent.Options{Store: w.store, Now: w.clock, Logger: slog.New(slog.NewTextHandler(out, nil)),
 			Providers: w.providers})
 	if err != nil {

@@ -92,8 +92,9 @@ func TestJoinTokenFromAWS(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.publish(twoThings)
-			a, err := agent.New(agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
-				DataDir: filepath.Join(w.dir, "data"), JoinToken: &test.token}, agent.Options{Store: w.store, Now: w.clock, Providers: w.providers})
+			config := w.config(filepath.Join(w.dir, "data"))
+			config.JoinToken = &test.token
+			a, err := agent.New(config, agent.Options{Store: w.store, Now: w.clock, Providers: w.providers})
 			if err != nil {
 				t.Fatal(err)
 			}

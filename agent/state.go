@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -120,15 +121,17 @@ func (a *Agent) uploadState(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read state: %w", err)
 	}
-	if data, err = a.sealed(ctx, seal.KindState, data); err != nil {
-		return err
+	sealed, err := a.sealed(ctx, seal.KindState, data)
+	if err != nil { // receipts go on: a successor learns from them that a state is missing
+		a.log.Error("state not sealed; it stays on this machine until it can be", "error", err)
+		return nil //nolint:nilerr // see above
 	}
 	object, err := control.SignState(control.StateRecord{Version: control.FormatVersion, Environment: a.shard.Environment, Shard: a.shard.Name, Agent: a.config.Agent,
-		Epoch: a.memory.Epoch, Serial: a.memory.Serial, Sealed: true}, data, a.private)
+		Epoch: a.memory.Epoch, Serial: a.memory.Serial, Sealed: true}, sealed, a.private)
 	if err != nil {
 		return err
 	}
-	if err := a.putState(ctx, object); err != nil {
+	if err := a.putState(ctx, object, data); err != nil {
 		return err
 	}
 	earlier := a.memory.StateEpoch != a.memory.Epoch
@@ -142,23 +145,41 @@ func (a *Agent) uploadState(ctx context.Context) error {
 
 // putState uploads a state. A foreign object under its key is passed by with a
 // higher serial: it must not keep the agent from reporting.
-func (a *Agent) putState(ctx context.Context, object []byte) error {
+func (a *Agent) putState(ctx context.Context, object, data []byte) error {
 	key := a.shard.StateKey(a.memory.Epoch, a.memory.Serial)
 	_, err := a.store.PutIfAbsent(ctx, key, object)
 	if !errors.Is(err, objstore.ErrExist) {
 		return wrap("upload state", err)
 	}
-	existing, err := a.store.Get(ctx, key, int64(len(object)))
+	existing, err := a.store.Get(ctx, key, int64(len(object))+seal.Overhead)
 	if err != nil && !errors.Is(err, objstore.ErrTooLarge) {
 		return fmt.Errorf("read uploaded state: %w", err)
 	}
-	if bytes.Equal(existing.Data, object) {
+	ours, sealed := false, false
+	if err == nil {
+		ours, sealed = a.wroteState(ctx, existing.Data, data)
+	}
+	if ours && sealed {
 		return nil
 	}
 	if err := a.renumberState(); err != nil {
 		return err
 	}
+	if ours {
+		return a.uploadState(ctx) // early versions left it in clear text
+	}
 	return fmt.Errorf("the store holds a state under %s that this agent has not written; find out who did", key)
+}
+
+// wroteState tells whether an object holds a state that this agent has signed, as after a
+// crash, and whether it is sealed. Nothing is sealed to the same bytes twice.
+func (a *Agent) wroteState(ctx context.Context, object, data []byte) (ours, sealed bool) {
+	public, _ := a.private.Public().(ed25519.PublicKey)
+	record, held, err := control.OpenState(object, public)
+	if err == nil && record.Sealed {
+		held, err = a.unsealed(ctx, seal.KindState, held, int64(len(data)))
+	}
+	return err == nil && bytes.Equal(held, data), record.Sealed
 }
 
 // renumberState gives the state a number that is free, under which it can be uploaded.

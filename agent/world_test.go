@@ -50,6 +50,10 @@ type world struct {
 	cloud   *providerstest.Provider
 	slack   *slackServer
 	agent   *agent.Agent
+	// identities are files with keys that open what earlier machines sealed.
+	identities []string
+	// references are the places of variables' values in the agent's configuration.
+	references []agent.Reference
 
 	mu       sync.Mutex
 	now      time.Time
@@ -170,6 +174,12 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.writeFile("root.json", string(w.repo.Root()))
+	recovery, err := w.key.PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.writeFile("recovery.pem", string(recovery))
+	w.identities = []string{filepath.Join(w.dir, "recovery.pem")}
 	w.writeFile("token", seedText(w.token))
 	w.writeFile("webhook", w.slack.URL)
 	w.declare(w.agentDoc(), w.scope(control.DriftEnforce, 0))
@@ -249,11 +259,17 @@ func (w *world) start() error {
 	return err
 }
 
+// config is that of an agent on a data folder.
+func (w *world) config(dir string) agent.Config {
+	return agent.Config{
+		Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"), DataDir: dir,
+		JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}, Identities: w.identities, Variables: w.references,
+	}
+}
+
 // openAgent opens an agent on a data folder.
 func (w *world) openAgent(dir string) (*agent.Agent, error) {
-	config := agent.Config{Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"),
-		DataDir: dir, JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}}
-	return agent.New(config, agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
+	return agent.New(w.config(dir), agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
 }
 
 // providers serves the world's cloud.
