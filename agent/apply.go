@@ -92,7 +92,9 @@ func (r *round) done(state *states.State, c *control.Change) bool {
 
 // keep makes a state the agent's own, with the records of drift that stands.
 func (r *round) keep(state *states.State) error {
-	r.heldObjects(state)
+	if err := r.heldObjects(state); err != nil {
+		return err
+	}
 	if err := r.agent.saveState(state); err != nil {
 		return err
 	}

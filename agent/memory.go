@@ -34,7 +34,7 @@ type memory struct {
 	StateSerial uint64 `json:"state_serial"`
 	// SealedFor identifies those who can open that object; "" of those who did not seal.
 	SealedFor string       `json:"sealed_for,omitempty"`
-	Drift     guard.Memory `json:"drift,omitempty"`
+	Drift     guard.Memory `json:"drifted,omitempty"`
 	// Told is the drift set that people were last told of.
 	Told string `json:"told,omitempty"`
 	// Grants are the grants that were in force when the store was last read.

@@ -82,6 +82,10 @@ func decisionText(j guard.Judged) string {
 	switch j.Decision {
 	case guard.Corrected:
 		return "corrected"
+	case guard.Accepted:
+		return "another object, as it should be"
+	case guard.Stopped:
+		return "no longer corrected: another writer keeps changing it"
 	case guard.InGrace:
 		return "will be corrected after the grace time"
 	case guard.Proposed:

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
@@ -73,7 +71,7 @@ func (r *round) planOptions() engine.PlanOptions {
 	return engine.PlanOptions{
 		Mode: plans.NormalMode, Variables: r.variables.values, Missing: r.variables.missing, BaseDir: r.revision.dir,
 		Overrides: func(addr addrs.ResourceInstance) plans.Overrides {
-			return plans.Overrides{Ignored: r.ignoredPaths(addr)}
+			return plans.Overrides{Owned: r.rules().Planned(r.objectOf(addr))}
 		},
 	}
 }
@@ -90,8 +88,8 @@ func (r *round) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	observed := guard.Observe(plan, r.scopes, schemas)
-	r.judged, a.memory.Drift = guard.Judge(observed, r.scopes, r.grants, a.memory.Drift, a.now().UTC())
+	observed := guard.Observe(plan, *r.rules(), schemas)
+	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
 	a.lastJudged = r.judged
 	r.plan = plan
@@ -105,12 +103,8 @@ func (r *round) makePlan(ctx context.Context) error {
 // is read in any case: a change is never based on a record alone.
 func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 	a := r.agent
-	drifted := make(map[string]bool, len(a.memory.Drift))
-	for addr := range a.memory.Drift {
-		drifted[addr] = true
-	}
 	now := a.now()
-	due := a.read.dueReads(a.state, drifted, r.self.Refresh, a.interval, now)
+	due := a.read.dueReads(a.state, a.memory.Drift.Addresses(), r.self.Refresh, a.interval, now)
 	opts := r.planOptions()
 	opts.Frozen = r.frozen
 	opts.LeaveUnreadable = a.memory.Revision == r.revision.digest // a new revision takes effect as a whole
@@ -134,130 +128,12 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 	}
 }
 
-// planAgain plans from what was read, with drift that stands taken for what is
-// recorded, so that nothing corrects it or builds on it.
-func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
-	prior := first.Prior.Copy()
-	byAddr := map[string]guard.Judged{}
-	drifted := map[string]*plans.Change{}
-	for _, c := range first.Drift {
-		drifted[c.Addr.String()] = c
-	}
-	for _, j := range r.judged {
-		key := j.Addr.String()
-		byAddr[key] = j
-		if j.Decision != guard.Corrected {
-			prior.SetObject(j.Addr, drifted[key].Provider, first.Previous.Object(j.Addr))
-		}
-	}
-	opts := r.planOptions()
-	opts.SkipRefresh = true
-	opts.Frozen = r.frozen
-	opts.LeaveUnreadable, opts.LeftAlone = len(r.left) > 0, r.left
-	opts.Overrides = func(addr addrs.ResourceInstance) plans.Overrides {
-		overrides := plans.Overrides{Ignored: r.ignoredPaths(addr)}
-		if j, ok := byAddr[addr.String()]; ok {
-			overrides.Restored = j.Restored()
-		}
-		return overrides
-	}
-	plan, diags := r.revision.engine.Plan(ctx, r.revision.config, prior, opts)
-	r.diags = append(r.diags, diags...)
-	if diags.HasErrors() {
-		return fmt.Errorf("the plan has errors: %w", summaries(diags))
-	}
-	r.plan = plan
-	r.noteUncorrectable(plan)
-	return nil
-}
-
-// noteUncorrectable says of drift that the plan does not bring back that it could
-// not be corrected, so that it is not taken for right in silence.
-func (r *round) noteUncorrectable(plan *plans.Plan) {
-	if r.agent.memory.Revision != r.revision.digest {
-		return // a new revision may ask for what somebody did by hand
-	}
-	changes := map[string]*plans.Change{}
-	for _, c := range plan.Changes {
-		if c.Deposed == "" {
-			changes[c.Addr.String()] = c
-		}
-	}
-	for i := range r.judged {
-		j := &r.judged[i]
-		change := changes[j.Addr.String()]
-		if left := j.Uncorrected(change); len(left) > 0 && !outOfRevision(change) {
-			j.Decision = guard.Failed
-			r.warn("Drift cannot be corrected", fmt.Sprintf("No change of %s brings back %s. The configuration leaves the value to the provider; set it there, or ignore it in the scope.", j.Addr, strings.Join(left, ", ")))
-		}
-	}
-}
-
-// outOfRevision tells whether the revision removes or replaces the object, or asks
-// for other values, so that there is nothing to bring back.
-func outOfRevision(change *plans.Change) bool {
-	return change != nil && change.Action != plans.NoOp && change.Action != plans.Update
-}
-
-// frozen tells whether nothing may be planned for an instance: a grant suspends
-// its correction, or a call about it is not settled.
-func (r *round) frozen(addr addrs.ResourceInstance) bool {
-	scope := guard.ScopeOf(r.scopes, addr)
-	for _, g := range r.grants {
-		if g.Covers(scope, addr) {
-			return true
-		}
-	}
-	for _, intent := range r.agent.open {
-		if intent.Address == addr.String() {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *round) ignoredPaths(addr addrs.ResourceInstance) []cty.Path {
-	scope := guard.ScopeOf(r.scopes, addr)
-	if scope == nil || len(scope.IgnoreAttributes) == 0 {
-		return nil
-	}
-	schema := r.revision.engine.ResourceSchema(addr.Config())
-	if schema == nil {
-		return nil
-	}
-	return guard.IgnoredPaths(r.scopes, addr, schema)
-}
-
-// schemas returns the schemas of the resource types that drifted.
-func (r *round) schemas(ctx context.Context, plan *plans.Plan) (guard.SchemaFor, error) {
-	var wanted []addrs.Provider
-	seen := map[addrs.Provider]bool{}
-	for _, c := range plan.Drift {
-		if !seen[c.Provider.Provider] {
-			seen[c.Provider.Provider] = true
-			wanted = append(wanted, c.Provider.Provider)
-		}
-	}
-	all, diags := r.revision.engine.Schemas(ctx, wanted)
-	if diags.HasErrors() {
-		return nil, diags.Err()
-	}
-	return func(c *plans.Change) *providers.Block {
-		schema := all[c.Provider.Provider]
-		if schema == nil {
-			return nil
-		}
-		if rs := schema.ResourceTypes.Get(c.Addr.Resource.Type); rs != nil {
-			return rs.Block
-		}
-		return nil
-	}, nil
-}
-
 // guard lets the plan through or refuses it as a whole.
 func (r *round) guard(context.Context) error {
 	r.changes = r.plannedChanges("planned")
-	approved, diags := guard.Check(r.plan, r.scopes)
+	approved, diags := guard.Check(r.plan, *r.rules(), guard.Circumstances{Now: r.agent.now(), Where: r.declaredAt, Schema: func(addr addrs.ResourceInstance) *providers.Block {
+		return r.revision.engine.ResourceSchema(addr.Config())
+	}})
 	r.diags = append(r.diags, diags...)
 	if diags.HasErrors() {
 		r.changes = r.plannedChanges("refused")
@@ -271,7 +147,7 @@ func (r *round) guard(context.Context) error {
 func (r *round) plannedChanges(result string) []control.Change {
 	corrected := map[string]bool{}
 	for _, j := range r.judged {
-		corrected[j.Addr.String()] = j.Decision == guard.Corrected
+		corrected[j.Addr.String()] = corrected[j.Addr.String()] || j.Decision == guard.Corrected
 	}
 	var out []control.Change
 	for _, c := range r.plan.Changes {
@@ -301,24 +177,4 @@ func summaries(diags tfdiags.Diagnostics) error {
 		}
 	}
 	return fmt.Errorf("%s", strings.Join(texts, "; "))
-}
-
-// changed tells whether the round changes an object.
-func (r *round) changed(addr addrs.ResourceInstance) bool {
-	return slices.ContainsFunc(r.changes, func(c control.Change) bool { return c.Address == addr.String() })
-}
-
-// heldObjects puts the records of objects whose drift stands back into a state:
-// as long as it stands, the record says what was last right.
-func (r *round) heldObjects(state *states.State) {
-	for _, j := range r.judged {
-		if j.Decision == guard.Corrected || r.changed(j.Addr) {
-			continue
-		}
-		if recorded := r.agent.state.Object(j.Addr); recorded != nil {
-			if res := r.agent.state.Resource(j.Addr.Module, j.Addr.Resource); res != nil {
-				state.SetObject(j.Addr, res.Provider, recorded)
-			}
-		}
-	}
 }

@@ -107,7 +107,7 @@ func (r *round) lastKnown() []guard.Judged {
 func (r *round) standing() int {
 	n := 0
 	for _, j := range r.lastKnown() {
-		if j.Decision != guard.Corrected {
+		if j.Decision.Stands() {
 			n += max(len(j.Attributes), 1)
 		}
 	}

@@ -117,12 +117,13 @@ func (r *round) fail(step string, err error) {
 
 // conclude sets the outcome of a round in which every step did its work.
 func (r *round) conclude() {
-	standing := 0
+	stands := map[string]bool{}
 	for _, j := range r.judged {
-		if j.Decision != guard.Corrected {
-			standing++
+		if j.Decision.Stands() {
+			stands[j.Object.Address] = true
 		}
 	}
+	standing := len(stands)
 	r.message = r.notice
 	switch {
 	case len(r.left)+len(r.variables.missing) > 0:

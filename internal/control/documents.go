@@ -194,6 +194,8 @@ type DriftRule struct {
 type Oscillation struct {
 	Times  int      `json:"times"`
 	Within Duration `json:"within"`
+	// Resumed is when a person said to go on: corrections before it do not count.
+	Resumed time.Time `json:"resumed,omitzero"`
 }
 
 // DefaultOscillation counts where a scope says nothing.

@@ -52,7 +52,7 @@ func newOverlapSearch(a, b *Scope) *overlapSearch {
 	providers := false
 	for i, scope := range []*Scope{a, b} {
 		begin.sides[i] = newOverlapSide(scope)
-		s.paths = s.paths || tellsAttributesApart(scope)
+		s.paths = s.paths || scope.TellsAttributesApart()
 		providers = providers || slices.ContainsFunc(append(slices.Clone(scope.Include), scope.Exclude...), func(m Match) bool { return m.Provider != "" })
 	}
 	if providers {
@@ -63,7 +63,8 @@ func newOverlapSearch(a, b *Scope) *overlapSearch {
 	return s
 }
 
-func tellsAttributesApart(s *Scope) bool {
+// TellsAttributesApart tells whether a scope owns some objects in part only.
+func (s *Scope) TellsAttributesApart() bool {
 	return len(s.IgnoreAttributes) > 0 || slices.ContainsFunc(s.Include, func(m Match) bool { return len(m.Attributes)+len(m.Except) > 0 })
 }
 

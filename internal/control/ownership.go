@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -235,4 +236,12 @@ func (o Ownership) Equal(other Ownership) bool {
 	return slices.EqualFunc(o.Parts, other.Parts, func(a, b OwnedPart) bool {
 		return slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except)
 	}) && slices.Equal(o.Except, other.Except) && o.Type == other.Type && o.Address == other.Address
+}
+
+// String writes the rule for people who look at what a program does.
+func (o *Ownership) String() string {
+	if o == nil {
+		return "everything"
+	}
+	return fmt.Sprintf("%+v but %v", o.Parts, o.Except)
 }

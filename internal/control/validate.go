@@ -206,6 +206,9 @@ func (c *checker) drift(d Drift) {
 	if o := d.Oscillation; o != nil {
 		c.that("drift.oscillation.times", o.Times >= 1 && o.Times <= 100, "must be between 1 and 100")
 		c.that("drift.oscillation.within", o.Within >= Duration(time.Second) && o.Within <= maxDuration, "must be between 1s and a year")
+		if !o.Resumed.IsZero() {
+			c.time("drift.oscillation.resumed", o.Resumed)
+		}
 	}
 }
 

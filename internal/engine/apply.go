@@ -62,6 +62,7 @@ func (e *Engine) Apply(ctx context.Context, config *configs.Config, approved gua
 		return plan.Prior, diags
 	}
 	a := e.newApplier(prog, plan, variables, opts)
+	a.approved = approved
 	if plan.Mode == plans.RefreshOnlyMode && !plan.Applyable() {
 		return plan.Prior, diags
 	}
@@ -109,7 +110,9 @@ type applier struct {
 	engine *Engine
 	walk   *walk
 	plan   *plans.Plan
-	rec    Recorder
+	// approved is asked before every call that changes something.
+	approved guard.Approved
+	rec      Recorder
 	// changes finds the planned change of a current object.
 	changes map[string]*plans.Change
 	// destroys finds the node that destroys an instance's current object.
@@ -213,7 +216,7 @@ func (a *applier) keepStep(inst *instance, run *providerRun, change *plans.Chang
 }
 
 func (a *applier) keep(inst *instance, obj *states.Object, change *plans.Change) tfdiags.Diagnostics {
-	inst.value = markObject(inst.object.schema, obj.Decoded().Value, obj.Sensitive)
+	inst.value = markObject(inst.object.schema, shown(change, obj.Decoded().Value), obj.Sensitive)
 	if change == nil || change.Action == plans.Delete {
 		return nil
 	}

@@ -78,7 +78,7 @@ func (a *applier) change(ctx context.Context, inst *instance, run *providerRun, 
 		a.engine.hook.Applied(event, 0, diags.HasErrors())
 		return nil, diags
 	}
-	planner := changePlanner{inst: inst, client: run.clientFor(a.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, ignored: change.Overrides.Ignored}
+	planner := changePlanner{inst: inst, client: run.clientFor(a.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, own: change.Overrides.Ownership()}
 	config, private := ev.config, []byte(nil)
 	if obj != nil {
 		config, private = planner.keepIgnored(ev.config), obj.Private
@@ -225,6 +225,9 @@ type providerCall struct {
 // do makes the call and records what came of it. It returns the new record, nil if there is no object.
 func (c *providerCall) do(ctx context.Context) (*states.Object, tfdiags.Diagnostics) {
 	a := c.applier
+	if refused := a.approved.Permit(c.change, c.schema.Block, c.prior, c.planned); refused.HasErrors() {
+		return c.priorObject, refused
+	}
 	intent, err := c.intent()
 	if err != nil {
 		return c.priorObject, journalFailed(err)

@@ -369,7 +369,9 @@ func TestDriftIsFoundAndRestored(t *testing.T) {
 		t.Fatalf("drift %+v", plan.Drift)
 	}
 	b.wantActions(plan) // what the configuration leaves open is accepted as it is
-	opts := engine.PlanOptions{Overrides: func(addr addrsInstance) plans.Overrides { return plans.Overrides{Restored: recorded} }}
+	opts := engine.PlanOptions{Overrides: func(addr addrsInstance) plans.Overrides {
+		return plans.Overrides{Recorded: recorded, Restore: []string{"note", "strategy"}}
+	}}
 	b.wantActions(b.mustPlan(opts), "update fake_thing.a")
 	b.mustApply(opts)
 	if !fake.Object(thing, id).RawEquals(recorded) {

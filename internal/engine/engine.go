@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
@@ -113,6 +114,29 @@ func (e *Engine) ResourceSchema(addr addrs.ConfigResource) *providers.Block {
 	}
 	if o := e.compiled.declared(addr); o != nil {
 		return o.schema.Block
+	}
+	return nil
+}
+
+// ResourceProvider returns the provider configuration of a resource that the
+// configuration planned last declares.
+func (e *Engine) ResourceProvider(addr addrs.ConfigResource) (addrs.ProviderConfig, bool) {
+	if e.compiled == nil {
+		return addrs.ProviderConfig{}, false
+	}
+	if o := e.compiled.declared(addr); o != nil && o.provider != nil {
+		return o.provider.providerAddr, true
+	}
+	return addrs.ProviderConfig{}, false
+}
+
+// ResourceRange returns where the configuration planned last declares a resource, or nil.
+func (e *Engine) ResourceRange(addr addrs.ConfigResource) *hcl.Range {
+	if e.compiled == nil {
+		return nil
+	}
+	if o := e.compiled.declared(addr); o != nil && o.resource != nil {
+		return o.resource.Range.Ptr()
 	}
 	return nil
 }

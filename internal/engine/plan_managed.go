@@ -7,6 +7,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/dag"
 	"github.com/towline/terraform-provider-towline/internal/lang"
 	"github.com/towline/terraform-provider-towline/internal/objchange"
@@ -26,6 +27,8 @@ type planMemo struct {
 	// written and sensitive are the configuration without deviations.
 	written   cty.Value
 	sensitive []cty.Path
+	// owned says which attributes might be changed.
+	owned *control.Ownership
 	// generation is the last plan for which all of this held.
 	generation uint64
 	// change and value are what that plan made of it, if it was plain; else nil and NilVal.
@@ -48,8 +51,11 @@ type evaluated struct {
 // override applies deviations. real is the object as it is now, or NilVal.
 func (ev *evaluated) override(schema *providers.Block, overrides plans.Overrides, real cty.Value) {
 	ev.overrides = overrides
-	ev.deviates = len(overrides.Ignored) > 0 || !anyNull(overrides.Restored, real) && !overrides.Restored.RawEquals(real)
-	ev.config = restoreConfig(schema, ev.config, overrides.Restored, real)
+	ev.deviates = !anyNull(overrides.Recorded, real) && !overrides.Recorded.RawEquals(real)
+	if ev.deviates && len(overrides.Restore) > 0 {
+		restored := objchange.KeepUnowned(schema, overrides.Recorded, real, control.OnlyOwnership(overrides.Restore))
+		ev.config = restoreConfig(schema, ev.config, restored, real)
+	}
 }
 
 // proposal is what a provider answers to a configuration.
@@ -136,7 +142,7 @@ func (p *planner) unchanged(inst *instance, run *providerRun, read *objectRead, 
 	if read == nil || read.now == nil || read.now.Tainted || p.forced[inst.name] {
 		return false
 	}
-	if memo == nil || memo.client != run.base || memo.prior != read.now || len(ev.overrides.Ignored) > 0 || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
+	if memo == nil || memo.client != run.base || memo.prior != read.now || !ev.overrides.SameQuestion(memo.owned) || !memo.config.RawEquals(ev.config) || p.triggered(inst) {
 		return false
 	}
 	follows := p.walk.follows(memo.generation)
@@ -174,7 +180,11 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 		obj = read.now
 		prior = obj.Decoded().Value
 	}
-	change := changePlanner{inst: inst, client: run.clientFor(p.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, ignored: ev.overrides.Ignored}
+	change := changePlanner{inst: inst, client: run.clientFor(p.walk.prog, inst.addr.Module), prior: prior, object: obj, config: ev.config, own: ev.overrides.Ownership()}
+	if obj != nil && len(ev.overrides.Held) > 0 {
+		ev.overrides.Held = change.stillHeld(ctx, ev.overrides)
+		change.own = ev.overrides.Ownership()
+	}
 	forced := plans.ReasonNone
 	switch {
 	case p.forced[inst.name]:
@@ -191,8 +201,8 @@ func (p *planner) planManaged(ctx context.Context, inst *instance, run *provider
 		answer.reason = forced // as terraform has it, though nothing is replaced
 	}
 	made := p.settle(inst, run, read, ev, answer)
-	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Ignored) == 0 {
-		memo := &planMemo{client: run.base, prior: obj, config: ev.config, response: answer, written: ev.written, sensitive: ev.sensitive, generation: p.generation}
+	if obj != nil && !obj.Tainted && forced == plans.ReasonNone && len(ev.overrides.Held) == 0 {
+		memo := &planMemo{client: run.base, prior: obj, config: ev.config, response: answer, written: ev.written, sensitive: ev.sensitive, owned: ev.overrides.Owned, generation: p.generation}
 		if p.plain(inst, ev) {
 			memo.change, memo.value = made, inst.value
 		}
@@ -227,7 +237,7 @@ func (p *planner) settle(inst *instance, run *providerRun, read *objectRead, ev 
 	if change.Action == plans.DeleteThenCreate && change.CreateBeforeDestroy {
 		change.Action = plans.CreateThenDelete
 	}
-	inst.value = lang.MarkPaths(change.After, change.AfterSensitive)
+	inst.value = lang.MarkPaths(shown(change, change.After), change.AfterSensitive)
 	p.addChange(change)
 	if change.Action != plans.NoOp {
 		p.setPending(inst, change)
@@ -301,17 +311,13 @@ type changePlanner struct {
 	prior  cty.Value
 	object *states.Object // nil if there is none
 	config cty.Value
-	// ignored are attributes whose prior value is kept besides lifecycle.ignore_changes.
-	ignored []cty.Path
+	// own says which attributes may be changed, besides lifecycle.ignore_changes.
+	own control.Ownership
 }
 
 // keepIgnored replaces what must not change by its prior value.
 func (c *changePlanner) keepIgnored(val cty.Value) cty.Value {
-	val = ignoreChanges(c.inst.object, c.prior, val)
-	for _, path := range c.ignored {
-		val = takePrior(val, c.prior, path)
-	}
-	return val
+	return objchange.KeepUnowned(c.inst.object.schema.Block, ignoreChanges(c.inst.object, c.prior, val), c.prior, c.own)
 }
 
 // plan asks the provider, twice if the object must be replaced.

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/providers"
@@ -71,7 +72,7 @@ func (o *roundOptions) options(w *world, dir string) engine.PlanOptions {
 		SkipRead: func(addr addrs.ResourceInstance) bool { return unread && fixed(addr) },
 		Overrides: func(addr addrs.ResourceInstance) (out plans.Overrides) {
 			if ignored && addr.Resource.Name == "joined" {
-				out.Ignored = []cty.Path{cty.GetAttrPath("name")}
+				out.Owned = &control.Ownership{Parts: []control.OwnedPart{{Except: []string{"name"}}}}
 			}
 			return out
 		},

@@ -1,169 +1,16 @@
 package guard
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/plans"
-	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
 )
-
-// Observation is the drift of one object: attributes that somebody changed, or
-// the whole object deleted.
-type Observation struct {
-	Addr addrs.ResourceInstance
-	// Attributes are the paths that differ, sorted, as in a.b["c"].
-	Attributes []string
-	Deleted    bool
-	// Recorded and Real are the object before and after.
-	Recorded, Real cty.Value
-	// Ignored are differing attributes that the scope tells to leave alone.
-	Ignored []string
-}
-
-// SchemaFor returns the schema of a planned object, or nil.
-type SchemaFor func(change *plans.Change) *providers.Block
-
-// Observe finds what of a plan's drift is a change that somebody made.
-// Attributes that only the provider sets are not: they follow other changes, and
-// nobody can correct them. Attributes that a scope ignores are kept apart.
-func Observe(plan *plans.Plan, scopes []control.Scope, schemaFor SchemaFor) []Observation {
-	var out []Observation
-	for _, c := range plan.Drift {
-		if c.Addr.Resource.Mode != addrs.Managed {
-			continue
-		}
-		o := Observation{Addr: c.Addr, Recorded: c.Before, Real: c.After}
-		if c.Action == plans.Delete {
-			o.Deleted = true
-			out = append(out, o)
-			continue
-		}
-		scope := ScopeOf(scopes, c.Addr)
-		for _, path := range changedPaths(schemaFor(c), c.Before, c.After) {
-			if scope != nil && ignores(scope.IgnoreAttributes, c.Addr, path) {
-				o.Ignored = append(o.Ignored, path)
-			} else {
-				o.Attributes = append(o.Attributes, path)
-			}
-		}
-		if len(o.Attributes)+len(o.Ignored) > 0 {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// changedPaths lists the settable attributes that differ: by name at the top
-// level, with the key behind it for elements of maps.
-func changedPaths(schema *providers.Block, before, after cty.Value) []string {
-	var out []string
-	for name := range before.Type().AttributeTypes() {
-		was, is := before.GetAttr(name), after.GetAttr(name)
-		if was.RawEquals(is) {
-			continue
-		}
-		if schema != nil {
-			if attr := schema.Attributes[name]; attr != nil && attr.Computed && !attr.Optional {
-				continue
-			}
-		}
-		out = append(out, elementPaths(name, was, is)...)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// elementPaths names the elements of a map that differ, or else the attribute as a whole.
-func elementPaths(name string, was, is cty.Value) []string {
-	if !was.Type().IsMapType() || was.IsNull() || is.IsNull() {
-		return []string{name}
-	}
-	keys := map[string]bool{}
-	before, after := was.AsValueMap(), is.AsValueMap()
-	for _, elems := range []map[string]cty.Value{before, after} {
-		for key := range elems {
-			a, okA := before[key]
-			b, okB := after[key]
-			if okA != okB || !a.RawEquals(b) {
-				keys[key] = true
-			}
-		}
-	}
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		out = append(out, fmt.Sprintf("%s[%q]", name, key))
-	}
-	return out
-}
-
-// ignores tells whether patterns of the form ADDRESS.attribute or TYPE.attribute cover a path.
-func ignores(patterns []string, addr addrs.ResourceInstance, path string) bool {
-	for _, pattern := range patterns {
-		for _, prefix := range []string{addr.String(), addr.Resource.Type} {
-			// The attribute alone covers its elements; so does any step above it.
-			for part := path; part != ""; part = parentPath(part) {
-				if MatchAddress(pattern, prefix+"."+part) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// parentPath takes the last step off a path; "" if there is none above.
-func parentPath(path string) string {
-	return path[:max(strings.LastIndexAny(path, ".["), 0)]
-}
-
-// IgnoredPaths returns the attributes of an instance that its scope leaves
-// alone, for the planner: what is ignored in drift is ignored in changes too.
-func IgnoredPaths(scopes []control.Scope, addr addrs.ResourceInstance, schema *providers.Block) []cty.Path {
-	scope := ScopeOf(scopes, addr)
-	if scope == nil || len(scope.IgnoreAttributes) == 0 {
-		return nil
-	}
-	var out []cty.Path
-	for _, pattern := range scope.IgnoreAttributes {
-		attr, key := lastAttribute(pattern)
-		for _, name := range attributeNames(schema) {
-			if !matchText(attr, name) || !ignores([]string{pattern}, addr, name+key) {
-				continue
-			}
-			path := cty.GetAttrPath(name)
-			if key != "" {
-				path = path.IndexString(strings.Trim(key, `[]"`))
-			}
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
-// lastAttribute returns the attribute of a pattern and the key behind it, if any.
-func lastAttribute(pattern string) (name, key string) {
-	steps := splitSteps(pattern)
-	name = steps[len(steps)-1]
-	if i := strings.IndexByte(name, '['); i >= 0 {
-		name, key = name[:i], name[i:]
-	}
-	return name, key
-}
-
-func attributeNames(schema *providers.Block) []string {
-	names := slices.Collect(maps.Keys(schema.Attributes))
-	names = append(names, slices.Collect(maps.Keys(schema.BlockTypes))...)
-	slices.Sort(names)
-	return names
-}
 
 // Decision is what happens to drift.
 type Decision string
@@ -176,21 +23,53 @@ const (
 	Corrected Decision = "corrected"
 	Held      Decision = "held"
 	Failed    Decision = "failed"
+	// Stopped: another writer keeps changing what is corrected.
+	Stopped Decision = "stopped"
+	// Accepted: another object is in the place of the recorded one, and it is as it should be.
+	Accepted Decision = "accepted"
 )
 
-// Remembered is what is known of an object's drift from earlier rounds.
+// Stands tells whether drift is left as it is.
+func (d Decision) Stands() bool { return d != Corrected && d != Accepted }
+
+// Remembered is what is known of an attribute's drift from earlier rounds.
 type Remembered struct {
-	// Since is when the drift was first seen.
-	Since time.Time `json:"since"`
-	// Attributes are those seen so far, to notice that more were changed.
-	Attributes []string `json:"attributes,omitempty"`
+	// Since is when the drift was first seen; zero when there is none now.
+	Since time.Time `json:"since,omitzero"`
 	// Grant is the ID of the last grant that held the drift, After its policy's choice for the end.
 	Grant string        `json:"grant,omitempty"`
 	After control.After `json:"after,omitempty"`
+	// Writes are the last changes that somebody else made, Corrections when they were
+	// corrected; both for as long as they matter to oscillation.
+	Writes      []Write     `json:"writes,omitempty"`
+	Corrections []time.Time `json:"corrections,omitempty"`
+	// Until is how long the last correction matters.
+	Until time.Time `json:"until,omitzero"`
 }
 
-// Memory is the drift that stands, by address. The agent keeps it between rounds.
-type Memory map[string]Remembered
+// Write is a change by somebody else, as the agent saw it.
+type Write struct {
+	At time.Time `json:"at"`
+	// Value is a digest of the value.
+	Value string `json:"value"`
+}
+
+// Memory is the drift that stands or was corrected lately, by address and path. The
+// agent keeps it between rounds.
+type Memory map[string]map[string]Remembered
+
+// Addresses are the objects whose drift stands.
+func (m Memory) Addresses() map[string]bool {
+	out := map[string]bool{}
+	for addr, paths := range m {
+		for _, known := range paths {
+			if !known.Since.IsZero() {
+				out[addr] = true
+			}
+		}
+	}
+	return out
+}
 
 // OpenGrant is a grant in force.
 type OpenGrant struct {
@@ -203,121 +82,192 @@ type OpenGrant struct {
 	Scopes []string
 }
 
-// Covers tells whether a grant suspends correction of an instance.
-func (g OpenGrant) Covers(scope *control.Scope, addr addrs.ResourceInstance) bool {
-	if scope == nil || !slices.Contains(g.Scopes, scope.Name) {
-		return false
-	}
-	return slices.ContainsFunc(g.Targets, func(target string) bool {
-		return MatchAddress(target, addr.String()) || coversAttribute(target, addr)
-	})
-}
-
-// coversAttribute tells whether a target names an attribute of an instance. The
-// whole object is held then: a provider cannot correct one attribute and leave another.
-func coversAttribute(target string, addr addrs.ResourceInstance) bool {
-	steps := splitSteps(target)
-	return len(steps) > 1 && MatchAddress(strings.Join(steps[:len(steps)-1], "."), addr.String())
-}
-
-// Judged is the decision about one observation.
+// Judged is a decision about attributes of one object that have it in common.
 type Judged struct {
 	Observation
-	Decision Decision
-	Since    time.Time
-	// Grant is the grant that holds the object, or "".
+	// Attributes are the paths that the decision is about; none for the object itself.
+	Attributes []string
+	Decision   Decision
+	// Since is when the first of them was seen.
+	Since time.Time
+	// Grant is the grant that holds them, or "".
 	Grant string
+	// Writes are the other writer's changes, by path, where correction stopped.
+	Writes map[string][]Write
 }
+
+// Digest stands for a value where the value itself must not be.
+type Digest func(cty.Value) string
 
 // Judge decides about drift and returns what to remember for the next round.
-func Judge(observed []Observation, scopes []control.Scope, grants []OpenGrant, memory Memory, now time.Time) ([]Judged, Memory) {
+func Judge(observed []Observation, rules Rules, memory Memory, digest Digest, now time.Time) ([]Judged, Memory) {
+	j := judge{rules: rules, memory: memory, next: memory.corrected(now), digest: digest, now: now}
 	var out []Judged
-	next := Memory{}
-	for _, o := range observed {
-		if len(o.Attributes) == 0 && !o.Deleted {
-			continue
-		}
-		key := o.Addr.String()
-		known, ok := memory[key]
-		if !ok {
-			known = Remembered{Since: now}
-		}
-		if known.Since.After(now) {
-			known.Since = now // the clock was set back, and the grace time must not last until it has caught up
-		}
-		known.Attributes = o.Attributes
-		j := Judged{Observation: o, Since: known.Since}
-		scope := ScopeOf(scopes, o.Addr)
-		if grant := covering(grants, scope, o.Addr); grant != nil {
-			known.Grant, known.After = grant.ID, grant.After
-			j.Decision, j.Grant = Held, grant.ID
-		} else {
-			j.Decision = decide(scope, known, now)
-		}
-		next[key] = known
-		out = append(out, j)
+	for i := range observed {
+		out = append(out, j.object(&observed[i])...)
 	}
-	return out, next
+	return out, j.next
 }
 
-func covering(grants []OpenGrant, scope *control.Scope, addr addrs.ResourceInstance) *OpenGrant {
-	for i := range grants {
-		if grants[i].Covers(scope, addr) {
-			return &grants[i]
+type judge struct {
+	rules        Rules
+	memory, next Memory
+	digest       Digest
+	now          time.Time
+}
+
+// verdict is what paths of one object must have in common to be told of together.
+type verdict struct {
+	decision Decision
+	grant    string
+}
+
+// object decides about each path of an object and groups them by what was decided.
+func (j *judge) object(o *Observation) []Judged {
+	scope := ScopeOf(j.rules.Scopes, o.Object)
+	groups := map[verdict]*Judged{}
+	for _, path := range o.paths() {
+		v, known := j.path(o, scope, path)
+		group := groups[v]
+		if group == nil {
+			group = &Judged{Observation: *o, Decision: v.decision, Grant: v.grant, Since: known.Since}
+			groups[v] = group
+		}
+		group.add(path, known)
+	}
+	byVerdict := func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(a.decision, b.decision), cmp.Compare(a.grant, b.grant))
+	}
+	var out []Judged
+	for _, v := range slices.SortedFunc(maps.Keys(groups), byVerdict) {
+		out = append(out, *groups[v])
+	}
+	return out
+}
+
+func (g *Judged) add(path string, known Remembered) {
+	if known.Since.Before(g.Since) {
+		g.Since = known.Since
+	}
+	if path != "" {
+		g.Attributes = append(g.Attributes, path)
+	}
+	if g.Decision == Stopped {
+		if g.Writes == nil {
+			g.Writes = map[string][]Write{}
+		}
+		g.Writes[path] = known.Writes
+	}
+}
+
+// path decides about one attribute and remembers what is needed for the next time.
+func (j *judge) path(o *Observation, scope *control.Scope, path string) (verdict, Remembered) {
+	known := j.memory[o.Object.Address][path]
+	known.see(j.now, j.digest(objchange.ValueAt(o.Real, path)))
+	var v verdict
+	if grant := j.rules.covering(scope, o.Object, path); grant != nil {
+		known.Grant, known.After = grant.ID, grant.After
+		v = verdict{Held, grant.ID}
+	} else {
+		v = verdict{decision: decide(scope, o, path, known, j.now)}
+	}
+	if v.decision == Corrected {
+		v.decision = known.correct(scope, j.now)
+	}
+	j.next.set(o.Object.Address, path, known)
+	return v, known
+}
+
+// maxWrites bounds what is remembered of another writer.
+const maxWrites = 20
+
+// see notes that an attribute has drifted to a value.
+func (r *Remembered) see(now time.Time, value string) {
+	if again := r.Since.IsZero(); again || len(r.Writes) == 0 || r.Writes[len(r.Writes)-1].Value != value {
+		r.Writes = append(slices.Clone(r.Writes[max(0, len(r.Writes)-maxWrites+1):]), Write{now, value})
+	}
+	if r.Since.IsZero() || r.Since.After(now) {
+		r.Since = now // a clock that was set back: the grace time must not last until it has caught up
+	}
+}
+
+// correct notes a correction, unless another writer keeps undoing them: then it stops
+// until that is over, or until a person says so.
+func (r *Remembered) correct(scope *control.Scope, now time.Time) Decision {
+	rule := control.DefaultOscillation
+	if o := scope.Drift.Oscillation; o != nil {
+		rule = *o
+	}
+	within := time.Duration(rule.Within)
+	last := r.Writes[len(r.Writes)-1].At
+	r.Until = now.Add(within)
+	lately := slices.DeleteFunc(slices.Clone(r.Corrections), func(at time.Time) bool {
+		return at.Before(last.Add(-within)) || at.Before(rule.Resumed)
+	})
+	if len(lately) >= rule.Times && now.Before(last.Add(within)) {
+		return Stopped
+	}
+	if n := len(lately); n == 0 || lately[n-1].Before(last) {
+		lately = append(lately, now)
+	}
+	r.Corrections = lately
+	return Corrected
+}
+
+func (m Memory) set(addr, path string, known Remembered) {
+	if m[addr] == nil {
+		m[addr] = map[string]Remembered{}
+	}
+	m[addr][path] = known
+}
+
+// Forget drops what is known of an attribute.
+func (m Memory) Forget(addr, path string) { delete(m[addr], path) }
+
+// corrected is what remains of the memory where nothing drifts: what was corrected
+// lately.
+func (m Memory) corrected(now time.Time) Memory {
+	out := Memory{}
+	for addr, paths := range m {
+		for path, known := range paths {
+			if known.Until.After(now) {
+				out.set(addr, path, Remembered{Writes: known.Writes, Corrections: known.Corrections, Until: known.Until})
+			}
 		}
 	}
-	return nil
+	return out
 }
 
 // decide applies a scope's policy, or what the last grant's policy chose for its end.
-func decide(scope *control.Scope, known Remembered, now time.Time) Decision {
-	switch {
-	case scope == nil:
+func decide(scope *control.Scope, o *Observation, path string, known Remembered, now time.Time) Decision {
+	if scope == nil {
 		return Observed
+	}
+	mode, grace := policy(scope, o.Object, path)
+	switch {
+	case o.Replaced && path == "":
+		return Accepted
 	case known.After == control.AfterRevert:
 		return Corrected
 	case known.After == control.AfterHold:
 		return Held
-	case known.After == control.AfterPropose:
+	case known.After == control.AfterPropose || mode == control.DriftPropose:
 		return Proposed
-	case scope.Drift.Mode == control.DriftPropose:
-		return Proposed
-	case scope.Drift.Mode != control.DriftEnforce:
+	case mode != control.DriftEnforce:
 		return Observed
-	case now.Sub(known.Since) < time.Duration(scope.Drift.Grace):
+	case now.Sub(known.Since) < grace:
 		return InGrace
 	default:
 		return Corrected
 	}
 }
 
-// Restored returns the recorded object if the drift is to be corrected: its
-// values come back also where the configuration leaves them to the provider.
-func (j Judged) Restored() cty.Value {
-	if j.Decision != Corrected || j.Deleted {
-		return cty.NilVal
-	}
-	return j.Recorded
-}
-
-// Uncorrected returns the drifted attributes that a planned change does not
-// bring back. Some cannot be: a value that the configuration leaves to the
-// provider and that was null when it was recorded. change is nil if none is planned.
-func (j Judged) Uncorrected(change *plans.Change) []string {
-	if j.Decision != Corrected || j.Deleted {
-		return nil
-	}
-	var out []string
-	for _, path := range j.Attributes {
-		name, _, _ := strings.Cut(path, "[")
-		if change == nil || change.After.IsNull() {
-			out = append(out, path)
-			continue
-		}
-		planned := change.After.GetAttr(name)
-		if change.Action == plans.NoOp || planned.RawEquals(j.Real.GetAttr(name)) {
-			out = append(out, path)
+// policy returns what a scope does about the drift of an attribute.
+func policy(scope *control.Scope, object control.Object, path string) (control.DriftMode, time.Duration) {
+	for _, rule := range scope.Drift.Rules {
+		if names(rule.Attributes, object, path) {
+			return rule.Mode, time.Duration(rule.Grace)
 		}
 	}
-	return out
+	return scope.Drift.Mode, time.Duration(scope.Drift.Grace)
 }

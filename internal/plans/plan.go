@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -102,21 +103,44 @@ func (c *Change) Moved() bool { return !c.PrevAddr.Equal(c.Addr) }
 
 // Overrides are deviations from the configuration of one instance.
 type Overrides struct {
-	// Ignored are attributes of which the real value is kept whatever the
-	// configuration says, as by lifecycle.ignore_changes.
-	Ignored []cty.Path
-	// Restored is the recorded object, if attributes that the configuration leaves
-	// to the provider are to have their recorded values again; else NilVal.
-	Restored cty.Value
+	// Owned says which attributes may be changed; of the others the real value is kept
+	// whatever the configuration says. Nil means all.
+	Owned *control.Ownership
+	// Recorded is the recorded object of one that drifted; else NilVal.
+	Recorded cty.Value
+	// Restore are drifted attributes that get their recorded values again, also where
+	// the configuration leaves them to the provider.
+	Restore []string
+	// Held are drifted attributes that stay as they are as long as the configuration
+	// asks for what is recorded.
+	Held []string
 }
 
 // Empty tells that nothing deviates.
-func (o Overrides) Empty() bool { return len(o.Ignored) == 0 && o.Restored == cty.NilVal }
+func (o Overrides) Empty() bool { return o.Owned == nil && o.Recorded == cty.NilVal }
+
+// Ownership is what may be changed: what is owned without what is held.
+func (o Overrides) Ownership() control.Ownership {
+	own := control.WholeOwnership
+	if o.Owned != nil {
+		own = *o.Owned
+	}
+	return own.Without(o.Held)
+}
+
+// SameQuestion tells whether a provider is asked the same as with an ownership alone.
+func (o Overrides) SameQuestion(owned *control.Ownership) bool {
+	return len(o.Held) == 0 && sameOwnership(o.Owned, owned)
+}
 
 // Equal tells whether both are the same deviations, in the same order.
 func (o Overrides) Equal(other Overrides) bool {
-	return slices.EqualFunc(o.Ignored, other.Ignored, cty.Path.Equals) && (o.Restored == cty.NilVal) == (other.Restored == cty.NilVal) &&
-		(o.Restored == cty.NilVal || o.Restored.RawEquals(other.Restored))
+	return slices.Equal(o.Restore, other.Restore) && slices.Equal(o.Held, other.Held) && sameOwnership(o.Owned, other.Owned) &&
+		(o.Recorded == cty.NilVal) == (other.Recorded == cty.NilVal) && (o.Recorded == cty.NilVal || o.Recorded.RawEquals(other.Recorded))
+}
+
+func sameOwnership(a, b *control.Ownership) bool {
+	return a == b || a != nil && b != nil && a.Equal(*b)
 }
 
 // CompareChanges orders changes as Terraform lists them: outer modules before

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -124,18 +124,18 @@ func (o *grantOpener) checkScopes(state *repository.State, policy control.BreakG
 	return nil
 }
 
-// inSomeScope tells whether a target can be in a scope. Patterns can.
+// inSomeScope tells whether a target can be in a scope. That of an attribute counts
+// as one that can.
 func inSomeScope(scopes []control.Scope, target string) bool {
-	addr, diags := addrs.ParseResourceInstance(target)
-	if strings.Contains(target, "*") || diags.HasErrors() {
+	_, diags := addrs.ParseResourceInstance(target)
+	if !strings.Contains(target, "*") && diags.HasErrors() {
 		return true
 	}
-	for _, scope := range scopes {
-		if guard.InScope(scope, addr) {
-			return true
-		}
-	}
-	return false
+	named := control.Scope{Include: []control.Match{{Address: target}}}
+	return slices.ContainsFunc(scopes, func(scope control.Scope) bool {
+		_, overlaps := control.Overlap(named, scope)
+		return overlaps
+	})
 }
 
 func (o *grantOpener) request(signer ssh.Signer, policy control.BreakGlassPolicy) (control.GrantRequest, error) {

@@ -120,7 +120,7 @@ func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) 
 	}
 	out.Receipt, out.Finished, out.Revision = receipt.Key, receipt.Finished, receipt.Revision
 	for _, item := range receipt.Drift {
-		if item.Decision != string(guard.Corrected) {
+		if guard.Decision(item.Decision).Stands() {
 			out.Drift = append(out.Drift, driftItem{item, holder(receipt.Grants, item.Address)})
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
@@ -105,10 +106,17 @@ type change struct {
 	RequiredReplace     json.RawMessage `json:"required_replace"`
 	Private             []byte          `json:"private,omitempty"`
 	SchemaVersion       int64           `json:"schema_version"`
-	Ignored             json.RawMessage `json:"ignored"`
-	Restored            []byte          `json:"restored,omitempty"`
+	Overrides           overrides       `json:"overrides,omitzero"`
 	CreateBeforeDestroy bool            `json:"create_before_destroy,omitempty"`
 	Dependencies        []string        `json:"dependencies,omitempty"`
+}
+
+// overrides are a change's deviations from the configuration.
+type overrides struct {
+	Owned    *control.Ownership `json:"owned,omitempty"`
+	Recorded []byte             `json:"recorded,omitempty"`
+	Restore  []string           `json:"restore,omitempty"`
+	Held     []string           `json:"held,omitempty"`
 }
 
 // Write writes a plan file atomically.
@@ -280,15 +288,14 @@ func (c *coder) decodeValue(data []byte) cty.Value {
 }
 
 func (c *coder) change(in *plans.Change) change {
-	out := change{
+	return change{
 		Addr: in.Addr.String(), PrevAddr: in.PrevAddr.String(), Importing: in.Importing, GeneratedConfig: in.GeneratedConfig, Deposed: in.Deposed, Provider: in.Provider.String(),
 		Action: in.Action, Reason: in.Reason, Before: c.value(in.Before), After: c.value(in.After),
 		BeforeSensitive: c.paths(in.BeforeSensitive), AfterSensitive: c.paths(in.AfterSensitive), ConfigSensitive: c.paths(in.AfterConfigSensitive),
-		RequiredReplace: c.paths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion, Ignored: c.paths(in.Overrides.Ignored),
+		RequiredReplace: c.paths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion,
+		Overrides:           overrides{in.Overrides.Owned, c.value(in.Overrides.Recorded), in.Overrides.Restore, in.Overrides.Held},
 		CreateBeforeDestroy: in.CreateBeforeDestroy, Dependencies: in.Dependencies,
 	}
-	out.Restored = c.value(in.Overrides.Restored)
-	return out
 }
 
 func (c *coder) decodeChange(in change) *plans.Change {
@@ -299,9 +306,9 @@ func (c *coder) decodeChange(in change) *plans.Change {
 		Action: in.Action, Reason: in.Reason, Before: c.decodeValue(in.Before), After: c.decodeValue(in.After),
 		BeforeSensitive: c.decodePaths(in.BeforeSensitive), AfterSensitive: c.decodePaths(in.AfterSensitive), AfterConfigSensitive: c.decodePaths(in.ConfigSensitive),
 		RequiredReplace: c.decodePaths(in.RequiredReplace), Private: in.Private, SchemaVersion: in.SchemaVersion,
-		Overrides: plans.Overrides{Ignored: c.decodePaths(in.Ignored)}, CreateBeforeDestroy: in.CreateBeforeDestroy, Dependencies: in.Dependencies,
+		Overrides:           plans.Overrides{Owned: in.Overrides.Owned, Recorded: c.decodeValue(in.Overrides.Recorded), Restore: in.Overrides.Restore, Held: in.Overrides.Held},
+		CreateBeforeDestroy: in.CreateBeforeDestroy, Dependencies: in.Dependencies,
 	}
-	out.Overrides.Restored = c.decodeValue(in.Restored)
 	return out
 }
 

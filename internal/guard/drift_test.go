@@ -1,0 +1,195 @@
+package guard_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(minute int) time.Time { return start.Add(time.Duration(minute) * time.Minute) }
+
+func digest(v cty.Value) string { return v.GoString() }
+
+// resized is an object whose size somebody changed.
+func resized(t *testing.T, to int64) []guard.Observation {
+	t.Helper()
+	return observe(t, scopes("**"), object("i", 1, tag("a", "1")), object("i", to, tag("a", "1")))
+}
+
+func TestGraceCountsFromTheFirstSight(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Grace = control.Duration(10 * time.Minute)
+	rules, memory := guard.Rules{Scopes: set}, guard.Memory{}
+	for _, step := range []struct {
+		minute int
+		want   guard.Decision
+	}{{0, guard.InGrace}, {9, guard.InGrace}, {10, guard.Corrected}} {
+		judged, next := guard.Judge(resized(t, 2), rules, memory, digest, at(step.minute))
+		if judged[0].Decision != step.want || !judged[0].Since.Equal(start) {
+			t.Errorf("minute %d: %s since %s", step.minute, judged[0].Decision, judged[0].Since)
+		}
+		memory = next
+	}
+	_, memory = guard.Judge(nil, rules, memory, digest, at(11))
+	if len(memory.Addresses()) != 0 {
+		t.Error("drift that is gone is remembered as drift")
+	}
+	if _, memory = guard.Judge(nil, rules, memory, digest, at(200)); len(memory) != 0 {
+		t.Error("corrections are remembered for ever")
+	}
+}
+
+func TestGraceOutlivesNoClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Grace = control.Duration(10 * time.Minute)
+	rules := guard.Rules{Scopes: set}
+	_, memory := guard.Judge(resized(t, 2), rules, guard.Memory{}, digest, at(300))
+	for _, step := range []struct {
+		minute int
+		want   guard.Decision
+	}{{0, guard.InGrace}, {10, guard.Corrected}} {
+		var judged []guard.Judged
+		judged, memory = guard.Judge(resized(t, 2), rules, memory, digest, at(step.minute))
+		if judged[0].Decision != step.want {
+			t.Errorf("minute %d after the clock was set back: %s, want %s", step.minute, judged[0].Decision, step.want)
+		}
+	}
+}
+
+func TestEachAttributeHasItsDecision(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Rules = []control.DriftRule{
+		{Attributes: []string{`x_y.tags["quiet"]`}, Mode: control.DriftObserve},
+		{Attributes: []string{"x_y.tags"}, Mode: control.DriftPropose},
+	}
+	grant := guard.OpenGrant{ID: "g", Targets: []string{"x_y.z.note"}, Scopes: []string{"s"}}
+	before := withNote(object("i", 1, tag("a", "1")), "n")
+	after := withNote(object("i", 2, map[string]cty.Value{"a": cty.StringVal("2"), "quiet": cty.StringVal("!")}), "m")
+	judged, _ := guard.Judge(observe(t, set, before, after), guard.Rules{Scopes: set, Grants: []guard.OpenGrant{grant}}, nil, digest, start)
+	got := map[guard.Decision][]string{}
+	for _, j := range judged {
+		got[j.Decision] = j.Attributes
+	}
+	want := map[guard.Decision][]string{guard.Corrected: {"size"}, guard.Observed: {`tags["quiet"]`}, guard.Proposed: {`tags["a"]`}, guard.Held: {"note"}}
+	for decision, attributes := range want {
+		if !slices.Equal(got[decision], attributes) {
+			t.Errorf("%s: %v, want %v", decision, got[decision], attributes)
+		}
+	}
+	if len(judged) != len(want) {
+		t.Errorf("judged %+v", judged)
+	}
+}
+
+func TestOscillationStopsCorrectionOfTheAttribute(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Oscillation = &control.Oscillation{Times: 2, Within: control.Duration(time.Hour)}
+	memory := guard.Memory{}
+	round := func(minute int, size int64, note string) map[string]guard.Judged {
+		before, after := withNote(object("i", 1, tag("a", "1")), "n"), withNote(object("i", size, tag("a", "1")), note)
+		var judged []guard.Judged
+		judged, memory = guard.Judge(observe(t, set, before, after), guard.Rules{Scopes: set}, memory, digest, at(minute))
+		out := map[string]guard.Judged{}
+		for _, j := range judged {
+			for _, path := range j.Attributes {
+				out[path] = j
+			}
+		}
+		return out
+	}
+	for _, step := range []struct {
+		minute int
+		size   int64
+		note   string
+		size1  guard.Decision // of size, "" for no drift
+		note1  guard.Decision
+	}{
+		{0, 2, "n", guard.Corrected, ""},
+		{1, 1, "n", "", ""},
+		{10, 2, "n", guard.Corrected, ""},
+		{11, 1, "n", "", ""},
+		{20, 2, "x", guard.Stopped, guard.Corrected}, // the other attribute of the object is still corrected
+		{40, 2, "n", guard.Stopped, ""},
+		{50, 3, "n", guard.Stopped, ""}, // somebody still writes
+		{109, 3, "n", guard.Stopped, ""},
+		{110, 3, "n", guard.Corrected, ""}, // quiet for an hour
+		{111, 1, "n", "", ""},
+	} {
+		got := round(step.minute, step.size, step.note)
+		if got["size"].Decision != step.size1 || got["note"].Decision != step.note1 {
+			t.Errorf("minute %d: size %q, note %q; want %q, %q", step.minute, got["size"].Decision, got["note"].Decision, step.size1, step.note1)
+		}
+		if step.minute != 50 {
+			continue
+		}
+		var times []time.Time
+		for _, w := range got["size"].Writes["size"] {
+			times = append(times, w.At)
+		}
+		if !slices.Equal(times, []time.Time{at(0), at(10), at(20), at(50)}) {
+			t.Errorf("the other writer's times are %v", times)
+		}
+	}
+}
+
+func TestAPersonResumesCorrection(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	oscillation := &control.Oscillation{Times: 1, Within: control.Duration(time.Hour)}
+	set[0].Drift.Oscillation = oscillation
+	rules, memory := guard.Rules{Scopes: set}, guard.Memory{}
+	want := []guard.Decision{guard.Corrected, guard.Stopped, guard.Corrected}
+	for i, minute := range []int{0, 10, 20} {
+		if i == 2 {
+			oscillation.Resumed = at(15)
+		}
+		var judged []guard.Judged
+		judged, memory = guard.Judge(resized(t, int64(2+i)), rules, memory, digest, at(minute))
+		if judged[0].Decision != want[i] {
+			t.Errorf("minute %d: %s, want %s", minute, judged[0].Decision, want[i])
+		}
+		_, memory = guard.Judge(nil, rules, memory, digest, at(minute+1))
+	}
+}
+
+func TestFailingCorrectionsAreNoOscillation(t *testing.T) {
+	t.Parallel()
+	rules, memory := guard.Rules{Scopes: scopes("**")}, guard.Memory{}
+	for minute := range 30 { // the same drift, seen and not brought back again and again
+		var judged []guard.Judged
+		judged, memory = guard.Judge(resized(t, 2), rules, memory, digest, at(minute))
+		if judged[0].Decision != guard.Corrected {
+			t.Fatalf("minute %d: %s", minute, judged[0].Decision)
+		}
+	}
+}
+
+func TestAnotherObjectInThePlace(t *testing.T) {
+	t.Parallel()
+	rules := guard.Rules{Scopes: scopes("**")}
+	same := observe(t, rules.Scopes, object("i", 1, tag("a", "1")), object("j", 1, tag("a", "1")))
+	other := observe(t, rules.Scopes, object("i", 1, tag("a", "1")), object("j", 2, tag("a", "1")))
+	for name, test := range map[string]struct {
+		seen []guard.Observation
+		want guard.Decision
+	}{"as it should be": {same, guard.Accepted}, "that differs": {other, guard.Corrected}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judged, _ := guard.Judge(test.seen, rules, nil, digest, start)
+			if len(judged) != 1 || judged[0].Decision != test.want || !judged[0].Replaced {
+				t.Errorf("judged %+v", judged)
+			}
+		})
+	}
+}
