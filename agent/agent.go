@@ -98,6 +98,8 @@ type Agent struct {
 	doubled error
 	journal *journal.Journal
 	read    lastRead
+	// conflicts are the last comparison of this agent's scopes with those of others.
+	conflicts comparison
 	// lastJudged is the drift of the last round that judged any.
 	lastJudged []guard.Judged
 	// entries are what a process that died left in the journal.

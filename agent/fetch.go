@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +42,9 @@ func (r *round) fetch(ctx context.Context) error {
 	if err := r.agent.chooseShard(self); err != nil {
 		return err
 	}
+	if err := r.refuseConflicts(); err != nil {
+		return err
+	}
 	r.agent.interval = max(timeOf(self.PollInterval), minInterval)
 	for _, name := range self.Scopes {
 		scope, ok := r.declared.Scopes[name]
@@ -49,6 +54,42 @@ func (r *round) fetch(ctx context.Context) error {
 		r.scopes = append(r.scopes, scope)
 	}
 	return r.readGrants(ctx)
+}
+
+// refuseConflicts keeps the agent from working while another agent's scopes overlap
+// with its own: both would write the same.
+func (r *round) refuseConflicts() error {
+	var agents []control.Agent
+	for _, agent := range r.declared.Agents {
+		if agent.Name == r.self.Name || !control.SameScopes(agent, r.self) {
+			agents = append(agents, agent)
+		}
+	}
+	if len(agents) < 2 {
+		return nil
+	}
+	for _, conflict := range r.agent.conflicts.of(agents, r.declared.Scopes) {
+		if slices.Contains(conflict.Agents[:], r.self.Name) {
+			return fmt.Errorf("%w: %w", errRefused, conflict)
+		}
+	}
+	return nil
+}
+
+// comparison remembers what was compared last: declarations change seldom.
+type comparison struct {
+	agents    []control.Agent
+	scopes    map[string]control.Scope
+	conflicts []control.Conflict
+}
+
+// of returns the conflicts between declared agents.
+func (c *comparison) of(agents []control.Agent, scopes map[string]control.Scope) []control.Conflict {
+	slices.SortFunc(agents, func(a, b control.Agent) int { return strings.Compare(a.Name, b.Name) })
+	if !reflect.DeepEqual(c.agents, agents) || !reflect.DeepEqual(c.scopes, scopes) {
+		*c = comparison{agents, scopes, control.Conflicts(agents, scopes)}
+	}
+	return c.conflicts
 }
 
 // chooseShard says which part of the environment the agent works on. What it remembers is

@@ -32,7 +32,7 @@ func (c Conflict) Error() string {
 func Conflicts(agents []Agent, scopes map[string]Scope) []Conflict {
 	byHolding := map[string]Agent{}
 	for _, agent := range slices.SortedFunc(slices.Values(agents), func(a, b Agent) int { return strings.Compare(a.Name, b.Name) }) {
-		holding := strings.Join(slices.Sorted(slices.Values(agent.Scopes)), " ")
+		holding := holdingOf(agent)
 		if _, ok := byHolding[holding]; !ok {
 			byHolding[holding] = agent
 		}
@@ -45,6 +45,13 @@ func Conflicts(agents []Agent, scopes map[string]Scope) []Conflict {
 		}
 	}
 	return out
+}
+
+// SameScopes tells whether two agents hold the same scopes.
+func SameScopes(a, b Agent) bool { return holdingOf(a) == holdingOf(b) }
+
+func holdingOf(agent Agent) string {
+	return strings.Join(slices.Sorted(slices.Values(agent.Scopes)), " ")
 }
 
 func conflictsOf(a, b Agent, scopes map[string]Scope) []Conflict {

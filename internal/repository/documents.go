@@ -28,6 +28,11 @@ func (r *Repository) PutDocuments(ctx context.Context, s trust.Signing, docs ...
 				return nil, err
 			}
 		}
+		if len(c.roles) > 0 {
+			if err := r.refuseConflicts(ctx, view, docs); err != nil {
+				return nil, err
+			}
+		}
 		return c.orNothing(), nil
 	})
 	if err != nil {
