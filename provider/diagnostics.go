@@ -41,6 +41,7 @@ var advice = []struct {
 	{errNoTokenKey, "Signing key does not suffice", "An ed25519 key that signs nothing else in the repository is enough for it."},
 	{errKeyUnknown, "Signing key is not known yet", "The key depends on something that is not applied yet. Apply that first, or give the key directly."},
 	{errNotDeclared, "Document is not declared", "Declare it first, and refer to it by its id so that Terraform keeps the order."},
+	{repository.ErrConflict, "Scopes of different agents overlap", "Two writers may share an object, never an attribute. Where one scope is to give something up that another takes, apply the one that gives up first."},
 	{trust.ErrKeyMissing, "Signing key does not suffice", "Give the provider a key of the role named, or as many as its threshold asks for."},
 	{trust.ErrNoRole, "Environment or channel is not declared", "Add it to the towline_repository."},
 	{trust.ErrExpired, "Repository metadata has expired", "Renew it with: towline repository refresh."},

@@ -112,6 +112,9 @@ func (r *documentResource[M, D]) ModifyPlan(ctx context.Context, req resource.Mo
 		doc, moreDiags := plan.document(ctx)
 		resp.Diagnostics.Append(moreDiags...)
 		resp.Diagnostics.Append(fieldDiagnostics(doc.Validate())...)
+		if !resp.Diagnostics.HasError() {
+			resp.Diagnostics.Append(r.session.foreseeConflicts(ctx, plan.self().Repository.ValueString(), doc)...)
+		}
 	}
 	var before *M
 	if !req.State.Raw.IsNull() && len(resp.RequiresReplace) == 0 {

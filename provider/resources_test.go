@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -100,6 +102,65 @@ func TestDeclaredIsWhatAgentsRead(t *testing.T) {
 		}
 	}}
 	b.apply(resource.TestStep{Config: config}, last)
+}
+
+// TestScopeOfEveryPart declares a scope with all that there is, and finds it again as
+// it was written.
+func TestScopeOfEveryPart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	config := b.with(repositoryConfig, `
+resource "towline_scope" "all" {
+  repository  = towline_repository.main.url
+  environment = "prod"
+  name        = "all"
+  include = [
+    { module = "module.net", provider = "hashicorp/aws", except = ["tags[\"owner\"]"] },
+    { type = "aws_instance", attributes = ["tags"] },
+  ]
+  exclude     = [{ address = "module.net.aws_vpc.old" }]
+  max_share   = 30
+  windows     = [{ days = ["fri", "mon"], from = "22:00", until = "04:00" }, { from = "12:00", until = "13:00" }]
+  inventories = [{ data = "data.aws_instances.all", list = "ids" }, { data = "data.x.y", list = "objects", id = "id" }]
+  drift = {
+    mode        = "enforce"
+    grace       = "10m"
+    ignore      = ["aws_instance.tags"]
+    rules       = [{ attributes = ["aws_instance.size", "aws_vpc.name"], mode = "observe" }, { attributes = ["aws_vpc.tags"], mode = "enforce", grace = "1h" }]
+    oscillation = { times = 5, within = "2h", resumed = "2026-01-02T15:04:05Z" }
+  }
+}
+`)
+	share := 30
+	want := control.Scope{
+		Version: 1, Environment: "prod", Name: "all",
+		Include: []control.Match{{Module: "module.net", Provider: "hashicorp/aws", Except: []string{`tags["owner"]`}}, {Type: "aws_instance", Attributes: []string{"tags"}}},
+		Exclude: []control.Match{{Address: "module.net.aws_vpc.old"}}, MaxShare: &share,
+		Windows:     []control.Window{{Days: []string{"fri", "mon"}, From: "22:00", Until: "04:00"}, {From: "12:00", Until: "13:00"}},
+		Inventories: []control.Inventory{{Data: "data.aws_instances.all", List: "ids"}, {Data: "data.x.y", List: "objects", ID: "id"}},
+		Drift: control.Drift{Mode: control.DriftEnforce, Grace: control.Duration(10 * time.Minute), Ignore: []string{"aws_instance.tags"},
+			Rules:       []control.DriftRule{{Attributes: []string{"aws_instance.size", "aws_vpc.name"}, Mode: control.DriftObserve}, {Attributes: []string{"aws_vpc.tags"}, Mode: control.DriftEnforce, Grace: control.Duration(time.Hour)}},
+			Oscillation: &control.Oscillation{Times: 5, Within: control.Duration(2 * time.Hour), Resumed: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}},
+	}
+	again := resource.TestStep{Config: config, PlanOnly: true, PreConfig: func() {
+		got, err := b.repository().Document(t.Context(), want.Ref())
+		if diff := cmp.Diff(control.Declared(want), got); err != nil || diff != "" {
+			t.Errorf("%v; declared (-want +got):\n%s", err, diff)
+		}
+	}}
+	imported := resource.TestStep{Config: config, ResourceName: scopeAddr, ImportState: true, ImportStateVerify: true}
+	b.apply(resource.TestStep{Config: config}, again, imported)
+}
+
+func TestOverlapIsRefusedWhenDeclared(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	second := strings.NewReplacer(`"all"`+"\n", `"more"`+"\n", `"towline_scope" "all"`, `"towline_scope" "more"`, `"**"`, `"aws_vpc.*"`).Replace(scopeConfig)
+	agent := strings.NewReplacer("agent-1", "agent-2", `"towline_agent" "one"`, `"towline_agent" "two"`, "towline_scope.all.name", "towline_scope.more.name").Replace(agentConfig)
+	b.apply(
+		resource.TestStep{Config: b.with(repositoryConfig, scopeConfig, agentConfig)},
+		resource.TestStep{Config: b.with(repositoryConfig, scopeConfig, agentConfig, second, agent), ExpectError: words("the scope all of agent agent-1 and the scope more of agent agent-2 overlap: both include aws_vpc.z")},
+	)
 }
 
 func TestWhatOthersChangeIsSeen(t *testing.T) {

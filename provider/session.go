@@ -149,6 +149,24 @@ func (s *session) publish(ctx context.Context, url string, doc control.Declared)
 	return err
 }
 
+// foreseeConflicts warns of overlaps with what is declared now. The same apply may
+// resolve them, so it is only when the document is declared that they are refused.
+func (s *session) foreseeConflicts(ctx context.Context, url string, doc control.Declared) diag.Diagnostics {
+	r, err := s.open(ctx, url, "")
+	if err != nil {
+		return nil // a repository that is not there yet declares nothing
+	}
+	conflicts, err := r.Conflicts(ctx, doc)
+	if err != nil {
+		return nil // reading what is declared tells of it, or declaring
+	}
+	var diags diag.Diagnostics
+	for _, conflict := range conflicts {
+		diags.AddWarning("Scopes of different agents overlap", "As the repository is now, "+conflict.Error()+". Unless this run resolves it before, declaring "+doc.Ref().String()+" will be refused.")
+	}
+	return diags
+}
+
 // withEarlier adds to an agent's document the enrolments that the repository
 // declares so far, by which the next machine believes what the last one wrote.
 func withEarlier(ctx context.Context, r *repository.Repository, agent control.Agent) (control.Declared, error) {
