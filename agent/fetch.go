@@ -98,7 +98,9 @@ func (a *Agent) chooseShard(self control.Agent) error {
 	if a.memory.Epoch > 0 && a.memory.Shard != self.Shard {
 		return fmt.Errorf("the agent's document names shard %q, and this machine has worked on shard %q; declare another agent for the other shard", self.Shard, a.memory.Shard)
 	}
-	a.shard = self.ShardOf()
+	if shard := self.ShardOf(); a.shard != shard {
+		a.shard = shard
+	}
 	return nil
 }
 

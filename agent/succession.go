@@ -86,7 +86,7 @@ func (r *round) ended(ctx context.Context, former lease.Record) error {
 	if word.beat != nil && (word.beat.Tenure == nil || word.beat.Tenure.Epoch != former.Epoch) {
 		return nil
 	}
-	return r.waitFor(former, word)
+	return r.waitFor(ctx, former, word)
 }
 
 // silent returns an error unless nothing was heard of a holder for so long that it may
@@ -96,26 +96,40 @@ func (r *round) silent(ctx context.Context, holder lease.Record) error {
 	if err != nil {
 		return err
 	}
-	return r.waitFor(holder, word)
+	return r.waitFor(ctx, holder, word)
 }
 
-func (r *round) waitFor(holder lease.Record, last word) error {
+func (r *round) waitFor(ctx context.Context, holder lease.Record, last word) error {
 	a := r.agent
 	name, period := agentOf(holder.Holder), last.period(holder)
-	declared, known := r.declared.Agents[name]
-	switch withdrawn := !known || declared.Shard != r.self.Shard; {
+	switch {
 	case period == 0 && name == a.config.Agent:
 		return nil // it knew of no successor, and its key is void
-	case period == 0 && withdrawn:
+	case period == 0 && r.void(ctx, holder):
 		period = r.self.Period()
 	case period == 0:
-		return fmt.Errorf("%w: agent %s holds the lease (epoch %d) and has not said yet that it may be followed; if its machine is gone for good, remove its towline_agent", errStandby, name, holder.Epoch)
+		return fmt.Errorf("%w: agent %s holds the lease (epoch %d) and has not said yet that it may be followed; if its machine is gone for good, raise join_token_version of its towline_agent and apply", errStandby, name, holder.Epoch)
 	}
 	a.awaited = &awaited{holder, period}
 	if passed := a.watch.Look(holder.Epoch, last.version, last.before, a.now()); passed < lease.Silence(period) {
 		return fmt.Errorf("%w: agent %s holds the lease (epoch %d); this one takes over %s after its last word", errStandby, name, holder.Epoch, lease.Silence(period))
 	}
 	return nil
+}
+
+// void tells whether a holder's enrolment has ended: it is not declared any more, for this
+// shard, or another machine is to take its place.
+func (r *round) void(ctx context.Context, holder lease.Record) bool {
+	declared, known := r.declared.Agents[agentOf(holder.Holder)]
+	if !known || declared.Shard != r.self.Shard {
+		return true
+	}
+	key, enrolled := r.agent.enrolledKey(ctx, declared, declared.Join)
+	if !enrolled {
+		_, err := r.agent.store.Stat(ctx, control.ClaimKey(declared.Environment, declared.Name, declared.Join.Generation))
+		return errors.Is(err, objstore.ErrNotExist) && declared.Join.Generation > 1
+	}
+	return holder.Holder != declared.Name+"/"+control.KeyID(key)
 }
 
 // word is the latest heartbeat of a holder. Any other content counts as another word,
