@@ -112,6 +112,7 @@ type Agent struct {
 	expiring string
 	// running is the revision that is loaded.
 	running  *loaded
+	policies policies
 	interval time.Duration
 	sealing  sealing
 }

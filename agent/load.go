@@ -17,6 +17,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/policy"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
@@ -28,7 +29,9 @@ type loaded struct {
 	variables map[string]cty.Value
 	// secrets are what other variables get their values from, in every round.
 	secrets []secretSource
-	engine  *engine.Engine
+	// policies are the revision's own.
+	policies policy.Source
+	engine   *engine.Engine
 	// providers ends the provider processes; lock identifies the providers' versions.
 	providers io.Closer
 	lock      [sha256.Size]byte
@@ -121,7 +124,11 @@ func (a *Agent) openRevision(digest string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &loaded{digest: digest, dir: dir, config: config, variables: variables, secrets: secrets}
+	rego, err := a.revisionPolicies(dir)
+	if err != nil {
+		return nil, err
+	}
+	next := &loaded{digest: digest, dir: dir, config: config, variables: variables, secrets: secrets, policies: rego}
 	lock, err := os.ReadFile(filepath.Join(dir, ".terraform.lock.hcl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read lock file: %w", err)

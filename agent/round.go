@@ -37,6 +37,8 @@ type round struct {
 	judged   []guard.Judged
 	approved guard.Approved
 	changes  []control.Change
+	// policies are what policies said about the plan.
+	policies []control.PolicyFinding
 
 	outcome control.Outcome
 	message string
@@ -69,6 +71,7 @@ func (a *Agent) Round(ctx context.Context) control.Outcome {
 		{"read variables", r.readVariables, a.timeouts.Plan},
 		{"recover", r.recover, a.timeouts.Plan},
 		{"plan", r.makePlan, a.timeouts.Plan},
+		{"ask policies", r.askPolicies, a.timeouts.Plan},
 		{"guard", r.guard, a.timeouts.Plan},
 		{"apply", r.apply, a.timeouts.Apply},
 	} {

@@ -104,7 +104,7 @@ func (p *towlineProvider) Configure(ctx context.Context, req provider.ConfigureR
 
 // Resources lists what can be declared.
 func (p *towlineProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{newRepositoryResource, newScopeResource, newAgentResource, newBreakGlassResource}
+	return []func() resource.Resource{newRepositoryResource, newScopeResource, newAgentResource, newBreakGlassResource, newPolicyResource}
 }
 
 // DataSources lists what agents report.

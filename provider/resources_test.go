@@ -43,6 +43,13 @@ resource "towline_break_glass_policy" "all" {
   approvers    = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"]
   max_duration = "90m"
 }
+resource "towline_policy" "all" {
+  repository  = towline_repository.main.url
+  environment = "prod"
+  name        = "all"
+  modules     = { "a.rego" = "package main\nimport rego.v1\ndeny contains \"no\" if input.errored" }
+  warn_until  = "2030-01-31T12:00:00+01:00"
+}
 `
 	first := b.with(repositoryConfig, scopeConfig, agentConfig, policy)
 	second := b.with(
@@ -57,10 +64,10 @@ resource "towline_break_glass_policy" "all" {
   poll_interval = "30s"
   slack         = { webhook_env = "SLACK" }
   join_token_file`, 1),
-		strings.Replace(policy, `"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", 1),
+		strings.NewReplacer(`"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", "  warn_until  = ", "  enforcement = \"warn\"\n # ").Replace(policy),
 	)
 	changes := step(second, repositoryAddr, plancheck.ResourceActionUpdate)
-	for _, addr := range []string{scopeAddr, agentAddr, "towline_break_glass_policy.all"} {
+	for _, addr := range []string{scopeAddr, agentAddr, "towline_break_glass_policy.all", "towline_policy.all"} {
 		changes.ConfigPlanChecks.PreApply = append(changes.ConfigPlanChecks.PreApply, plancheck.ExpectResourceAction(addr, plancheck.ResourceActionUpdate))
 	}
 	notInDocument := []string{"join_token_file"}
@@ -71,6 +78,7 @@ resource "towline_break_glass_policy" "all" {
 		imported(scopeAddr, b.url+"#prod/all", "drift.grace"), // "600s" comes back as "10m"
 		imported(agentAddr, b.url+"#prod/agent-1", notInDocument...),
 		imported("towline_break_glass_policy.all", b.url+"#prod/all"),
+		imported("towline_policy.all", b.url+"#prod/all"),
 	)
 	if left := b.keys(); len(left) > 0 {
 		t.Errorf("after destroying, the store holds %v", left)

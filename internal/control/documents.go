@@ -16,6 +16,7 @@ const (
 	KindAgent      Kind = "agents"
 	KindScope      Kind = "scopes"
 	KindBreakGlass Kind = "break-glass"
+	KindPolicy     Kind = "policies"
 )
 
 // Agent declares one agent of an environment.
@@ -309,6 +310,8 @@ type Receipt struct {
 	Drift    []DriftItem `json:"drift,omitempty"`
 	DriftSet string      `json:"drift_set,omitempty"`
 	Grants   []GrantUse  `json:"grants,omitempty"`
+	// Policies are what Rego policies said about the round's plan.
+	Policies []PolicyFinding `json:"policies,omitempty"`
 	// Serial is the state's serial after the round.
 	Serial uint64 `json:"serial"`
 	// Problems are the summaries and details of the round's diagnostics, secrets removed.

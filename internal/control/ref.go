@@ -24,6 +24,7 @@ var (
 	_ Declared = Agent{}
 	_ Declared = Scope{}
 	_ Declared = BreakGlassPolicy{}
+	_ Declared = Policy{}
 )
 
 // Ref implements [Declared].
@@ -41,13 +42,13 @@ func (r Ref) String() string { return r.Environment + "/" + string(r.Kind) + "/"
 // Validate tells whether the names follow the rules.
 func (r Ref) Validate() error {
 	var check checker
-	check.that("kind", slices.Contains(kinds, r.Kind), "must be agents, scopes or break-glass")
+	check.that("kind", slices.Contains(kinds, r.Kind), "must be agents, scopes, break-glass or policies")
 	check.name("environment", r.Environment)
 	check.name("name", r.Name)
 	return check.err()
 }
 
-var kinds = []Kind{KindAgent, KindScope, KindBreakGlass}
+var kinds = []Kind{KindAgent, KindScope, KindBreakGlass, KindPolicy}
 
 const documentSuffix = ".json"
 
@@ -80,6 +81,8 @@ func DecodeDeclared(ref Ref, data []byte) (Declared, error) {
 		doc, err = Decode[Scope](data)
 	case KindBreakGlass:
 		doc, err = Decode[BreakGlassPolicy](data)
+	case KindPolicy:
+		doc, err = Decode[Policy](data)
 	default:
 		err = fmt.Errorf("kind %q is not known", ref.Kind)
 	}

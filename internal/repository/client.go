@@ -43,6 +43,8 @@ type State struct {
 	Agents   map[string]control.Agent
 	Scopes   map[string]control.Scope
 	Policies map[string]control.BreakGlassPolicy
+	// PlanPolicies are the Rego policies about plans.
+	PlanPolicies map[string]control.Policy
 	// Keys are those that may declare for the environment.
 	Keys []trust.PublicKey
 	// Revision is the channel's current one, nil before the first.
@@ -274,6 +276,7 @@ func stateOf(v *trust.Verifier, environment, channel string, content func(trust.
 	state := &State{
 		Environment: environment, Channel: channel, Expires: v.Expires(), Endings: v.Endings(),
 		Agents: map[string]control.Agent{}, Scopes: map[string]control.Scope{}, Policies: map[string]control.BreakGlassPolicy{},
+		PlanPolicies: map[string]control.Policy{},
 	}
 	role, _ := v.Delegation(trust.EnvironmentRole(environment)) // who has no role has no documents
 	state.Keys = role.Keys
@@ -322,6 +325,8 @@ func (s *State) add(target trust.Target, content func(trust.Target) (trust.Verif
 		s.Scopes[ref.Name] = doc
 	case control.BreakGlassPolicy:
 		s.Policies[ref.Name] = doc
+	case control.Policy:
+		s.PlanPolicies[ref.Name] = doc
 	}
 	return nil
 }

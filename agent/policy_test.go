@@ -1,0 +1,149 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+)
+
+// noDeletes is written as policies for conftest are.
+const noDeletes = `package main
+
+deny[msg] {
+  r := input.resource_changes[_]
+  r.change.actions[_] == "delete"
+  msg := sprintf("%s must stay", [r.address])
+}
+
+warn[msg] {
+  r := input.resource_changes[_]
+  is_string(r.change.after.secret)
+  msg := sprintf("%s has the secret %s", [r.address, r.change.after.secret])
+}
+`
+
+func declaredPolicy(change func(*control.Policy)) control.Policy {
+	p := control.Policy{Version: control.FormatVersion, Environment: "prod", Name: "deletions", Modules: map[string]string{"deletions.rego": noDeletes}}
+	change(&p)
+	return p
+}
+
+const oneThing = "resource \"cloud_thing\" \"a\" {\n name = \"a\"\n}\n"
+
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	denied := control.PolicyFinding{Policy: "deletions", Rule: "main.deny", Message: "cloud_thing.b must stay", Decision: control.EnforceDeny}
+	ofRevision, warned := denied, denied
+	ofRevision.Policy = "revision"
+	warned.Decision = control.EnforceWarn
+	tests := map[string]struct {
+		declared *control.Policy
+		files    map[string]string
+		outcome  control.Outcome
+		want     control.PolicyFinding
+		problem  string
+	}{
+		"declared":        {new(declaredPolicy(func(*control.Policy) {})), nil, control.OutcomeRefused, denied, "Plan denied by policy"},
+		"in the revision": {nil, map[string]string{"policy/deletions.rego": noDeletes}, control.OutcomeRefused, ofRevision, "Plan denied by policy"},
+		"only warns":      {new(declaredPolicy(func(p *control.Policy) { p.Enforcement = control.EnforceWarn })), nil, control.OutcomeApplied, warned, "Policy warns of the plan"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.publish(twoThings)
+			w.round(control.OutcomeApplied)
+			if test.declared != nil {
+				w.declare(*test.declared)
+			}
+			files := map[string]string{"main.tf": oneThing}
+			for name, content := range test.files {
+				files[name] = content
+			}
+			w.publishFiles(files)
+			receipt := w.round(test.outcome)
+			if diff := cmp.Diff([]control.PolicyFinding{test.want}, receipt.Policies); diff != "" {
+				t.Error(diff)
+			}
+			if !strings.Contains(problems(receipt), test.problem) || !strings.Contains(problems(receipt), "cloud_thing.b must stay") {
+				t.Errorf("problems: %s", problems(receipt))
+			}
+			if kept := len(w.names()) == 2; kept != (test.outcome == control.OutcomeRefused) {
+				t.Errorf("the cloud has %v", w.names())
+			}
+		})
+	}
+}
+
+// In its window a denial warns and says from when on it denies; then it denies.
+func TestPolicyWindow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	until := w.clock().Add(time.Hour)
+	w.declare(declaredPolicy(func(p *control.Policy) { p.WarnUntil = until }))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.publish(oneThing)
+	receipt := w.round(control.OutcomeApplied)
+	if len(receipt.Policies) != 1 || receipt.Policies[0].Decision != control.EnforceWarn || !receipt.Policies[0].DeniesFrom.Equal(until) {
+		t.Errorf("got %+v", receipt.Policies)
+	}
+	w.advance(2 * time.Hour)
+	w.publish("")
+	receipt = w.round(control.OutcomeRefused)
+	if len(receipt.Policies) != 1 || receipt.Policies[0].Decision != control.EnforceDeny {
+		t.Errorf("got %+v", receipt.Policies)
+	}
+}
+
+// A policy may put any value into its words, and the sensitive ones go no further.
+func TestPolicyMessagesHideSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const planted = "hunter2-planted"
+	w.declare(declaredPolicy(func(*control.Policy) {}))
+	w.publish("resource \"cloud_thing\" \"a\" {\n name = \"a\"\n secret = \"" + planted + "\"\n}")
+	receipt := w.round(control.OutcomeApplied)
+	if len(receipt.Policies) != 1 || receipt.Policies[0].Message != "cloud_thing.a has the secret (sensitive value)" {
+		t.Errorf("got %+v", receipt.Policies)
+	}
+	if strings.Contains(problems(receipt), planted) {
+		t.Errorf("problems: %s", problems(receipt))
+	}
+}
+
+// Drift that a policy would not have is corrected only if the policy allows it.
+func TestPoliciesAreAskedAboutCorrections(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(oneThing)
+	w.round(control.OutcomeApplied)
+	w.declare(declaredPolicy(func(p *control.Policy) {
+		p.Modules = map[string]string{"a.rego": "package main\nimport rego.v1\ndeny contains \"frozen\" if input.resource_changes[_].change.actions[_] != \"no-op\""}
+	}))
+	if receipt := w.round(control.OutcomeConverged); len(receipt.Policies) != 0 {
+		t.Errorf("got %+v", receipt.Policies)
+	}
+	w.edit("a", "size", cty.NumberIntVal(99))
+	if receipt := w.round(control.OutcomeRefused); len(receipt.Policies) != 1 {
+		t.Errorf("got %+v", receipt.Policies)
+	}
+}
+
+// A revision whose policies are no good does not take the place of the one in force.
+func TestBrokenPoliciesOfARevision(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.publishFiles(map[string]string{"main.tf": oneThing, "policy/a.rego": "package main\ndeny[msg] {"})
+	receipt := w.round(control.OutcomeConverged)
+	if !strings.Contains(problems(receipt), "a.rego, line 2") || len(w.names()) != 2 {
+		t.Errorf("the cloud has %v, problems: %s", w.names(), problems(receipt))
+	}
+}
