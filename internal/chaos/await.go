@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -64,7 +65,7 @@ func (s *site) converge(ctx context.Context, after time.Time) error {
 				return nil
 			}
 		case <-alive.C:
-			if !s.members[0].running() {
+			if slices.ContainsFunc(s.members, func(m *member) bool { return m.cmd != nil && !m.running() }) {
 				return s.stuck("ended by themselves, or did not start,")
 			}
 		case <-late:

@@ -46,6 +46,10 @@ type Report struct {
 	Faults map[string]int
 	// Missed is how many were set whose point was never reached.
 	Missed int
+	// Takeovers is how often one agent followed another, Longest for how long it was then
+	// since the other's last word.
+	Takeovers int
+	Longest   time.Duration
 
 	mu sync.Mutex
 }
@@ -81,6 +85,14 @@ func (r *Report) count(kind string, happened bool) {
 	} else {
 		r.Missed++
 	}
+}
+
+// followed takes down that one agent followed another.
+func (r *Report) followed(silence time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Takeovers++
+	r.Longest = max(r.Longest, silence)
 }
 
 // Run has faults happen to agents until there were enough, and checks after each
@@ -127,7 +139,7 @@ func (o *Options) prepare(ctx context.Context) error {
 
 // runSite has a site's share of the faults happen.
 func (o *Options) runSite(ctx context.Context, number, share int, report *Report) (err error) {
-	s, err := newSite(ctx, o, number)
+	s, err := newSite(ctx, o, number, report)
 	if err != nil {
 		return err
 	}
@@ -160,8 +172,14 @@ func (s *site) begin(ctx context.Context) error {
 	if err := s.publish(ctx); err != nil {
 		return err
 	}
-	if err := s.members[0].start(); err != nil {
-		return err
+	for _, m := range s.members {
+		if err := m.start(); err != nil {
+			return err
+		}
+		if err := s.converge(ctx, since); err != nil {
+			return err
+		}
+		since = time.Now() // the first one leaves what those after it can read in its next round only
 	}
 	if err := s.converge(ctx, since); err != nil {
 		return err
@@ -173,7 +191,11 @@ func (s *site) begin(ctx context.Context) error {
 // checks everything when that is over.
 func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	s.declared.change(s.random)
-	f, m := s.choose(), s.members[0]
+	f = s.choose()
+	m, err := s.holder(ctx)
+	if err != nil {
+		return f, false, err
+	}
 	faultCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sprung, err := f.set(faultCtx, m)
@@ -191,13 +213,16 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	cancel()
 	m.disarm()
 	happened = happened || isClosed(sprung)
+	if f.followed && happened && err == nil {
+		err = s.awaitFollower(ctx, m)
+	}
 	if f.heal != nil {
 		err = errors.Join(err, f.heal(m))
 	}
-	if err != nil {
-		return f, happened, err
+	for _, m := range s.members {
+		err = errors.Join(err, m.recovered())
 	}
-	if err := m.recovered(); err != nil {
+	if err != nil {
 		return f, happened, err
 	}
 	if happened {

@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/demo"
+	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/simcloud/client"
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 )
 
@@ -38,7 +41,7 @@ func TestChecksFindViolations(t *testing.T) {
 	if err := opts.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSite(t.Context(), opts, 1)
+	s, err := newSite(t.Context(), opts, 1, &Report{Faults: map[string]int{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,15 +66,15 @@ func TestChecksFindViolations(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func() error { return nil }, ""},
-		{"epoch in other hands", func() error {
-			_, err := s.store.Put(t.Context(), s.shard().LeaseKey(1), []byte(`{"version":1,"epoch":1,"holder":"somebody"}`))
-			return err
-		}, "epoch 1 was held by"},
 		{"state of nobody", func() error {
 			_, err := s.store.Put(t.Context(), s.shard().StateKey(9, 1), []byte("{}"))
 			return err
 		}, "no agent has signed the newest state"},
 		{"object created once more", func() error { return s.createOnceMore(t.Context()) }, "was created"},
+		{"epoch in other hands", func() error {
+			_, err := s.store.Put(t.Context(), s.shard().LeaseKey(1), []byte(`{"version":1,"epoch":1,"holder":"somebody"}`))
+			return err
+		}, "epoch 1 was held by"},
 		{"object of nobody", func() error {
 			_, err := s.hand.Create(t.Context(), cloudapi.Ref{Environment: s.name, Service: service, Kind: "config", Name: "foreign"}, map[string]any{"data": map[string]any{"a": "b"}})
 			return err
@@ -92,15 +95,19 @@ func TestChecksFindViolations(t *testing.T) {
 
 // createOnceMore deletes a declared object and makes it again as it was.
 func (s *site) createOnceMore(ctx context.Context) error {
+	asHolder, err := client.New(client.Config{Endpoint: s.cloudURL, Actor: "agent-1"})
+	if err != nil {
+		return err
+	}
 	for _, o := range s.declared.objects {
 		there, err := s.hand.Get(ctx, o.ref)
 		if err != nil {
 			return err
 		}
-		if err := s.hand.Delete(ctx, o.ref); err != nil {
+		if err := asHolder.Delete(ctx, o.ref); err != nil {
 			return err
 		}
-		_, err = s.hand.Create(ctx, o.ref, there.Attributes)
+		_, err = asHolder.Create(ctx, o.ref, there.Attributes)
 		return err
 	}
 	return errors.New("nothing is declared")
@@ -118,11 +125,52 @@ func TestSecondCreationIsFound(t *testing.T) {
 	}
 }
 
+// TestChangeByAnotherIsFound has the log tell of a change by an agent that was followed.
+func TestChangeByAnotherIsFound(t *testing.T) {
+	t.Parallel()
+	l, noon := newLedger(nil), time.Now()
+	l.reigns = []lease.Record{{Epoch: 1, Holder: "agent-1/a", Taken: noon}, {Epoch: 2, Holder: "agent-2/b", Taken: noon.Add(time.Minute)}}
+	for i, test := range []struct {
+		after time.Duration
+		actor string
+		found bool
+	}{{time.Second, "agent-1", false}, {time.Second, "agent-2", true}, {2 * time.Minute, "agent-2", false}, {2 * time.Minute, "agent-1", true}} {
+		err := l.addEvent(cloudapi.Event{Sequence: int64(i), Time: noon.Add(test.after), Actor: test.actor, Action: cloudapi.ActionUpdate})
+		if errors.Is(err, ErrViolated) != test.found {
+			t.Errorf("%s changes something %s after the first epoch: %v", test.actor, test.after, err)
+		}
+	}
+}
+
+// TestLateTakeoverIsFound has one agent follow another too late.
+func TestLateTakeoverIsFound(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		silence time.Duration
+		found   bool
+	}{"in time": {3*period - 1, false}, "late": {3 * period, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{report: &Report{}, members: []*member{{name: "agent-1"}, {name: "agent-2"}}}
+			noon := time.Now()
+			s.members[0].spoke(noon)
+			l := newLedger(s)
+			l.reigns = []lease.Record{{Epoch: 1, Holder: "agent-1/a"}, {Epoch: 2, Holder: "agent-2/b", Taken: noon.Add(test.silence)}}
+			if err := l.succession(); errors.Is(err, ErrViolated) != test.found {
+				t.Errorf("followed after %s: %v", test.silence, err)
+			}
+			if s.report.Takeovers != 1 || s.report.Longest != test.silence {
+				t.Errorf("the report has %d takeovers, the longest %s", s.report.Takeovers, s.report.Longest)
+			}
+		})
+	}
+}
+
 // TestSeedRepeats: the same seed gives the same revisions and faults.
 func TestSeedRepeats(t *testing.T) {
 	t.Parallel()
 	plan := func(seed uint64) string {
-		s := &site{random: rand.New(rand.NewPCG(seed, 1)), declared: newDeclared("site-1")}
+		s := &site{pair: true, random: rand.New(rand.NewPCG(seed, 1)), declared: newDeclared("site-1")}
 		var out strings.Builder
 		for range 50 {
 			s.declared.change(s.random)

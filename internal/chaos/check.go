@@ -9,7 +9,8 @@ import (
 	"reflect"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
-	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/seal"
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
@@ -35,9 +36,9 @@ func (s *site) check(ctx context.Context) error {
 	}
 	for _, step := range []func() error{
 		func() error { return s.checkObjects(objects) },
+		func() error { return s.ledger.epochs(ctx) },
 		func() error { return s.checkLog(ctx) },
 		func() error { return s.checkState(ctx, objects) },
-		func() error { return s.ledger.epochs(ctx) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -106,24 +107,30 @@ func (s *site) checkState(ctx context.Context, objects map[cloudapi.Ref]*cloudap
 }
 
 func (s *site) newestState(ctx context.Context) (*states.State, error) {
-	key := ""
+	newest := ""
 	for info, err := range s.store.List(ctx, s.shard().StatePrefix()) {
 		if err != nil {
 			return nil, fmt.Errorf("list states: %w", err)
 		}
-		key = info.Key
+		newest = info.Key
 	}
-	object, err := s.store.Get(ctx, key, states.MaxFileSize)
+	declared, err := s.repo.Environment(ctx, s.name)
 	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
+		return nil, err
 	}
-	for _, public := range s.ledger.keys {
-		if _, data, err := control.OpenState(object.Data, public); err == nil {
-			state, diags := states.Read(bytes.NewReader(data))
-			return state, diags.Err()
-		}
+	held, err := repository.NewestState(ctx, s.store, declared, s.shard(), states.MaxFileSize)
+	if errors.Is(err, repository.ErrNotFound) || err == nil && held.Key != newest {
+		return nil, violated("no agent has signed the newest state, %s", newest)
 	}
-	return nil, violated("no agent has signed the newest state, %s", key)
+	if err != nil {
+		return nil, err
+	}
+	data, err := seal.Open(ctx, seal.Subject{Environment: s.name, Kind: seal.KindState}, s.identities, held.Data, states.MaxFileSize)
+	if err != nil {
+		return nil, violated("the newest state, %s: %w", newest, err)
+	}
+	state, diags := states.Read(bytes.NewReader(data))
+	return state, diags.Err()
 }
 
 // sameObject compares a record with the cloud's object in all that both have.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -18,15 +19,20 @@ type fault struct {
 	set func(ctx context.Context, m *member) (<-chan struct{}, error)
 	// lasts is how long it goes on after it has happened.
 	lasts time.Duration
+	// followed tells that it goes on until another agent has taken over.
+	followed bool
 	// heal ends it; nil if there is nothing to end.
 	heal func(m *member) error
 }
 
-// kinds are all kinds of fault with their weights: what happens at many points is tried more often.
-var kinds = []struct {
+// kind is a kind of fault with its weight.
+type kind struct {
 	weight int
 	choose func(s *site) fault
-}{
+}
+
+// kinds are all kinds of fault with their weights: what happens at many points is tried more often.
+var kinds = []kind{
 	{8, killAtCall},
 	{6, killAtStore},
 	{5, killAtEntry},
@@ -45,6 +51,9 @@ func (s *site) choose() fault {
 	kinds := kinds
 	if !hasDisk() {
 		kinds = kinds[:len(kinds)-1]
+	}
+	if s.pair {
+		kinds = append(slices.Clone(kinds), pairKinds...)
 	}
 	total := 0
 	for _, k := range kinds {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -20,8 +21,8 @@ type ledger struct {
 	last   map[string]control.Receipt
 	signed map[string][]byte
 	read   map[string]bool
-	// holders are the holders of epochs by number.
-	holders map[int64]string
+	// reigns are the epochs of the lease, the first one at index 0.
+	reigns []lease.Record
 	// made counts creations in the cloud's log up to an event; there are the objects that it leaves.
 	made  map[cloudapi.Ref]int
 	there map[cloudapi.Ref]bool
@@ -30,7 +31,7 @@ type ledger struct {
 
 func newLedger(s *site) *ledger {
 	return &ledger{site: s, keys: map[string]ed25519.PublicKey{}, last: map[string]control.Receipt{}, signed: map[string][]byte{},
-		read: map[string]bool{}, holders: map[int64]string{},
+		read: map[string]bool{},
 		made: map[cloudapi.Ref]int{}, there: map[cloudapi.Ref]bool{}}
 }
 
@@ -111,22 +112,64 @@ func (l *ledger) converged(after time.Time) bool {
 	return r.Revision == l.site.revision && r.Started.After(after) && (r.Outcome == control.OutcomeConverged || r.Outcome == control.OutcomeApplied)
 }
 
-// epochs checks that the lease's epochs have no gap, and each the one holder it ever had.
+// epochs checks that the lease's epochs have no gap, each the one holder it ever had,
+// and each another agent than the one before within three periods of its last word.
 func (l *ledger) epochs(ctx context.Context) error {
 	current, ok, err := lease.Current(ctx, l.site.store, l.site.shard())
 	if err != nil || !ok {
 		return fmt.Errorf("read lease: %t, %w", ok, err)
 	}
-	if before, seen := l.holders[current.Epoch]; seen && before != current.Holder {
-		return violated("epoch %d was held by %s and is held by %s", current.Epoch, before, current.Holder)
-	}
-	l.holders[current.Epoch] = current.Holder
-	for epoch := range current.Epoch {
-		if _, err := l.site.store.Stat(ctx, l.site.shard().LeaseKey(epoch+1)); err != nil {
-			return violated("epoch %d of %d: %w", epoch+1, current.Epoch, err)
+	for epoch := int64(1); epoch <= current.Epoch; epoch++ {
+		record, err := lease.At(ctx, l.site.store, l.site.shard(), epoch)
+		if err != nil {
+			return violated("epoch %d of %d: %w", epoch, current.Epoch, err)
+		}
+		if int(epoch) <= len(l.reigns) {
+			if before := l.reigns[epoch-1]; before.Holder != record.Holder {
+				return violated("epoch %d was held by %s and is held by %s", epoch, before.Holder, record.Holder)
+			}
+			continue
+		}
+		l.reigns = append(l.reigns, record)
+		if err := l.succession(); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// succession checks that the newest epoch was taken in time.
+func (l *ledger) succession() error {
+	if len(l.reigns) < 2 {
+		return nil
+	}
+	now, before := l.reigns[len(l.reigns)-1], l.reigns[len(l.reigns)-2]
+	former := l.site.memberOf(before.Holder)
+	if former == nil || former == l.site.memberOf(now.Holder) {
+		return nil
+	}
+	silence := now.Taken.Sub(former.lastWord(now.Taken))
+	l.site.report.followed(silence)
+	if silence >= 3*period {
+		return violated("%s followed %s %s after its last word, and a period is %s", now.Holder, before.Holder, silence, period)
+	}
+	return nil
+}
+
+// reigning is the holder at a moment.
+func (l *ledger) reigning(at time.Time) string {
+	for i := len(l.reigns) - 1; i >= 0; i-- {
+		if !l.reigns[i].Taken.After(at) {
+			return agentOf(l.reigns[i].Holder)
+		}
+	}
+	return ""
+}
+
+// agentOf is the name of an agent in a holder's name.
+func agentOf(holder string) string {
+	name, _, _ := strings.Cut(holder, "/")
+	return name
 }
 
 // readLog follows the cloud's log, in which nothing may be created while it is there.
@@ -152,6 +195,9 @@ func (l *ledger) readLog(ctx context.Context) error {
 
 func (l *ledger) addEvent(event cloudapi.Event) error {
 	l.event = event.Sequence
+	if holder := l.reigning(event.Time); len(l.reigns) > 0 && event.Actor != holder {
+		return violated("%s was changed (%s) by %s at %s, when %s held the lease", event.Ref, event.Action, event.Actor, event.Time.Format(time.RFC3339Nano), holder)
+	}
 	if event.Action == cloudapi.ActionCreate {
 		if l.there[event.Ref] {
 			return violated("%s was created while it was there", event.Ref)

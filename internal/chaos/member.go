@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/demo"
@@ -24,6 +25,10 @@ type member struct {
 	declared control.Agent
 	// store and cloud are its ways to them.
 	store, cloud *relay
+
+	mu sync.Mutex
+	// words are when it has given words, of the last minute or so.
+	words []time.Time
 
 	// watchers wait for a moment at which something happens to the agent.
 	watchers sync.WaitGroup

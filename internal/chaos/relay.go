@@ -27,7 +27,7 @@ type relay struct {
 	trap *trap
 	// striking are the requests to which something is happening.
 	striking sync.WaitGroup
-	// seen is told of every request that was answered well.
+	// seen is told of every request that the server has carried out.
 	seen func(method, path string)
 }
 
@@ -100,7 +100,8 @@ func (r *relay) part(cut bool) {
 	r.cut = cut
 }
 
-// watch has seen called for every request that is answered well.
+// watch has seen called for every request that the server has carried out, even if
+// the answer does not arrive.
 func (r *relay) watch(seen func(method, path string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,10 +128,16 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		hangUp()
 	}
+	if answer.StatusCode < http.StatusMultipleChoices {
+		r.mu.Lock()
+		seen := r.seen
+		r.mu.Unlock()
+		seen(req.Method, req.URL.Path)
+	}
 	if hit.carriedOut && hit.befall(req.Context(), w) {
 		return
 	}
-	r.answer(w, req, answer, content, hit.truncate)
+	answerWith(w, answer, content, hit.truncate)
 }
 
 // next says what is to happen to a request.
@@ -192,7 +199,7 @@ func (r *relay) forward(in *http.Request, body []byte) (*http.Response, []byte, 
 	return resp, content, err
 }
 
-func (r *relay) answer(w http.ResponseWriter, req *http.Request, resp *http.Response, content []byte, truncate bool) {
+func answerWith(w http.ResponseWriter, resp *http.Response, content []byte, truncate bool) {
 	for name, values := range resp.Header {
 		w.Header()[name] = values
 	}
@@ -203,12 +210,6 @@ func (r *relay) answer(w http.ResponseWriter, req *http.Request, resp *http.Resp
 		hangUp()
 	}
 	_, _ = w.Write(content) // the caller may have gone
-	if resp.StatusCode < http.StatusMultipleChoices {
-		r.mu.Lock()
-		seen := r.seen
-		r.mu.Unlock()
-		seen(req.Method, req.URL.Path)
-	}
 }
 
 // hangUp ends the connection as a network does.

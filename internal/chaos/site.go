@@ -14,12 +14,15 @@ import (
 	"strings"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/versitygw"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
 	"github.com/towline/terraform-provider-towline/internal/repository"
+	"github.com/towline/terraform-provider-towline/internal/seal"
 	"github.com/towline/terraform-provider-towline/internal/simcloud"
 	"github.com/towline/terraform-provider-towline/internal/simcloud/client"
 	"github.com/towline/terraform-provider-towline/internal/trust"
@@ -30,6 +33,8 @@ const (
 	scope   = "all"
 	// poll is the shortest time between rounds that a document may ask for.
 	poll = time.Second
+	// period is how often an agent that may be followed says that it is there.
+	period = 2 * time.Second
 	// tokenLife is how long a join token may wait to be used.
 	tokenLife = time.Hour
 )
@@ -44,28 +49,37 @@ type site struct {
 	store   objstore.Store
 	repo    *repository.Repository
 	signing trust.Signing
-	cloud   *simcloud.Cloud
-	server  *http.Server
-	hand    *client.Client
+	// identities open what agents seal.
+	identities []age.Identity
+	cloud      *simcloud.Cloud
+	server     *http.Server
+	hand       *client.Client
 	// cloudURL is the cloud's own address, past every relay.
 	cloudURL string
 
-	members  []*member
+	members []*member
+	// pair tells that there are two, one of which follows the other.
+	pair     bool
 	declared *declared
 	// revision is the digest of the newest revision.
 	revision string
 	ledger   *ledger
-	// reported gets a word whenever an agent has reported a round.
+	// reported gets a word whenever an agent has given one.
 	reported chan struct{}
+	report   *Report
 }
 
 // newSite makes an environment in which nothing is declared and no agent runs yet.
-func newSite(ctx context.Context, opts *Options, number int) (*site, error) {
+func newSite(ctx context.Context, opts *Options, number int, report *Report) (*site, error) {
 	name := fmt.Sprintf("site-%d", number)
 	s := &site{opts: opts, name: name, dir: filepath.Join(opts.Dir, name), random: rand.New(rand.NewPCG(opts.Seed, uint64(number))),
-		declared: newDeclared(name), reported: make(chan struct{}, 1)}
+		declared: newDeclared(name), reported: make(chan struct{}, 1), report: report, pair: number%2 == 0}
 	s.ledger = newLedger(s)
-	for _, step := range []func(context.Context) error{s.makeCloud, s.makeRepository, s.addMember} {
+	steps := []func(context.Context) error{s.makeCloud, s.makeRepository, s.addMember}
+	if s.pair {
+		steps = append(steps, s.addMember)
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("make %s: %w", name, err), s.close(false))
 		}
@@ -115,6 +129,11 @@ func (s *site) makeRepository(ctx context.Context) (err error) {
 		return err
 	}
 	s.signing = trust.Signing{Keys: trust.Keyring{key}, Now: time.Now()}
+	identity, err := seal.IdentityOf(key.Ed25519())
+	if err != nil {
+		return err
+	}
+	s.identities = []age.Identity{identity}
 	s.repo, err = repository.Init(ctx, s.store, repository.SingleKey(key.Public(), []string{s.name}, []string{channel}), s.signing)
 	if err != nil {
 		return err
@@ -141,8 +160,8 @@ func (s *site) addMember(ctx context.Context) error {
 	m := &member{site: s, name: fmt.Sprintf("agent-%d", len(s.members)+1)}
 	m.dir = filepath.Join(s.dir, m.name)
 	m.declared = control.Agent{Version: control.FormatVersion, Environment: s.name, Name: m.name, Channel: channel, Scopes: []string{scope},
-		PollInterval: control.Duration(poll),
-		Join:         control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: time.Now().Add(tokenLife).UTC()}}
+		PollInterval: control.Duration(poll), Heartbeat: control.Duration(period),
+		Join: control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: time.Now().Add(tokenLife).UTC()}}
 	if _, err := s.repo.PutDocuments(ctx, s.sign(), m.declared); err != nil {
 		return err
 	}
@@ -154,6 +173,7 @@ func (s *site) addMember(ctx context.Context) error {
 	}
 	m.store.watch(func(method, path string) {
 		if method == http.MethodPut && strings.HasSuffix(path, "/heartbeat.json") {
+			m.spoke(time.Now())
 			select {
 			case s.reported <- struct{}{}:
 			default:

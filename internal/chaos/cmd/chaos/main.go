@@ -47,7 +47,8 @@ func run(ctx context.Context, args []string) error {
 	opts.Dir = dir
 	begin := time.Now()
 	report, err := chaos.Run(ctx, opts)
-	fmt.Printf("\n%s%6d  faults in %s; %d were set whose point was not reached\n", report.Summary(), report.Total(), time.Since(begin).Round(time.Second), report.Missed)
+	fmt.Printf("\n%s%6d  faults in %s; %d were set whose point was not reached\n%6d  times one agent followed another, at most %s after its last word\n",
+		report.Summary(), report.Total(), time.Since(begin).Round(time.Second), report.Missed, report.Takeovers, report.Longest.Round(time.Millisecond))
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("seed %d: %w\neverything is kept in %s", opts.Seed, err, dir)
 	}

@@ -1,0 +1,108 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/lease"
+)
+
+// pairKinds are what happens to two agents of one environment beside what happens to one.
+var pairKinds = []kind{
+	{6, followed(killAtCall)},
+	{5, followed(killAtStore)},
+	{5, followed(killAtEntry)},
+	{5, followed(paused)},
+	{5, followed(partStore)},
+	{4, bothKilled},
+}
+
+// followed has a fault go on until the other agent has taken over.
+func followed(choose func(*site) fault) func(*site) fault {
+	return func(s *site) fault {
+		f := choose(s)
+		f.kind, f.what = f.kind+", until followed", f.what+", until another follows"
+		f.lasts, f.followed = 0, true
+		return f
+	}
+}
+
+// bothKilled ends both agents around the effect of one of the holder's calls to the cloud.
+func bothKilled(s *site) fault {
+	call := s.random.IntN(max(s.declared.calls, 1))
+	after, text := side(s.random)
+	return fault{kind: "both killed", what: fmt.Sprintf("SIGKILL of both agents %s call %d takes effect", text, call+1),
+		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
+			return m.cloud.set(isChange, call, 1, strike{carriedOut: after, do: func() {
+				for _, member := range m.site.members {
+					member.kill()
+				}
+			}}), nil
+		}}
+}
+
+// holder is the agent that holds the lease.
+func (s *site) holder(ctx context.Context) (*member, error) {
+	current, ok, err := lease.Current(ctx, s.store, s.shard())
+	if err != nil || !ok {
+		return nil, fmt.Errorf("read lease: %t, %w", ok, err)
+	}
+	if m := s.memberOf(current.Holder); m != nil {
+		return m, nil
+	}
+	return nil, violated("%s holds the lease", current.Holder)
+}
+
+// memberOf is the agent in a holder's name, nil if it is none of the site's.
+func (s *site) memberOf(holder string) *member {
+	for _, m := range s.members {
+		if m.name == agentOf(holder) {
+			return m
+		}
+	}
+	return nil
+}
+
+// awaitFollower waits until another agent than one holds the lease.
+func (s *site) awaitFollower(ctx context.Context, than *member) error {
+	late := time.After(patience)
+	for {
+		m, err := s.holder(ctx)
+		if err != nil || m != than {
+			return err
+		}
+		select {
+		case <-time.After(period / 20):
+		case <-late:
+			return s.stuck("did not follow")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// keptWords bounds the words that are remembered.
+const keptWords = 1000
+
+// spoke takes down that the agent has given a word.
+func (m *member) spoke(at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.words = append(m.words, at)
+	if len(m.words) > keptWords {
+		m.words = m.words[keptWords/2:]
+	}
+}
+
+// lastWord is when the agent gave its last word before a moment.
+func (m *member) lastWord(before time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := len(m.words) - 1; i >= 0; i-- {
+		if m.words[i].Before(before) {
+			return m.words[i]
+		}
+	}
+	return time.Time{}
+}
