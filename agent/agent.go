@@ -44,6 +44,8 @@ type Options struct {
 	// Environ holds TF_VAR_ variables, as NAME=VALUE.
 	Environ []string
 	Logger  *slog.Logger
+	// Secrets are what must be in no text; nil means what the agent itself finds out.
+	Secrets *Secrets
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// HTTP is the client for notifications; nil means one with a short timeout.
@@ -115,6 +117,7 @@ type Agent struct {
 	policies policies
 	interval time.Duration
 	sealing  sealing
+	secrets  *Secrets
 }
 
 // New opens an agent's data folder. Only one agent may run on it.
@@ -122,7 +125,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	a := &Agent{config: config, store: opts.Store, mirrors: opts.Mirrors, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}}
+	a := &Agent{config: config, store: opts.Store, mirrors: opts.Mirrors, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}, secrets: opts.Secrets}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -132,6 +135,10 @@ func New(config Config, opts Options) (*Agent, error) {
 	if a.http == nil {
 		a.http = &http.Client{Timeout: notifyTimeout}
 	}
+	if a.secrets == nil {
+		a.secrets = NewSecrets(opts.Environ)
+	}
+	a.log = a.secrets.Logger(a.log)
 	a.life, a.end = context.WithCancel(context.Background())
 	a.tenure, a.replica = &lease.Tenure{}, &replica{agent: a}
 	for _, step := range []func() error{a.lockFolder, a.openKey, a.openSealing, a.openClient, a.openMemory, a.openState, a.openVoice} {
@@ -263,6 +270,7 @@ func (a *Agent) replay() (err error) {
 		return fmt.Errorf("read journal: %w", err)
 	}
 	a.recovered = recoveredChanges(a.entries, a.open)
+	a.secrets.learnState(a.state)
 	return nil
 }
 

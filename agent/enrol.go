@@ -129,6 +129,7 @@ func (a *Agent) joinToken(ctx context.Context, declared control.Agent) (ed25519.
 	if err != nil {
 		return nil, fmt.Errorf("read the join token: %w; put it there (towline_agent writes it to join_token_file), or raise join_token_version of towline_agent for another", err)
 	}
+	a.secrets.learn(text)
 	seed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(seed) != ed25519.SeedSize {
 		return nil, errors.New("read the join token: it is not the base64 of an ed25519 seed")

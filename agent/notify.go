@@ -37,6 +37,7 @@ func (r *round) notify(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the Slack webhook: %w", err)
 	}
+	a.secrets.learn(webhook)
 	if err := slack.PostWebhookCustomHTTPContext(ctx, webhook, a.http, &slack.WebhookMessage{Text: text}); err != nil {
 		return fmt.Errorf("post to Slack: %w", withoutURL(err))
 	}

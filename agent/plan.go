@@ -84,6 +84,7 @@ func (r *round) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.secrets.learnPlan(plan)
 	schemas, err := r.schemas(ctx, plan)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ func (r *round) report(ctx context.Context) {
 		a.log.Info("stopped in the middle of a round; nothing was changed", "revision", r.revisionDigest())
 		return
 	}
+	r.message = a.secrets.Redact(r.message)
 	r.log()
 	if a.doubled != nil {
 		return // the other process's receipts are the chain that counts
@@ -169,7 +170,7 @@ func (r *round) problems() []control.Problem {
 	for _, d := range r.diags[:min(len(r.diags), maxProblems)] {
 		out = append(out, control.Problem{Severity: d.Severity.String(), Summary: d.Summary, Detail: firstLine(d.Detail), Address: d.Address})
 	}
-	return out
+	return r.agent.secrets.redactedProblems(out)
 }
 
 // sendReceipts uploads the outbox in order.

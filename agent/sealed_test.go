@@ -239,7 +239,10 @@ func TestAttackForgedKeyToTheState(t *testing.T) {
 type curveSigner struct{ key *ecdsa.PrivateKey }
 
 func (s curveSigner) Public() trust.PublicKey {
-	public, _ := trust.PublicKeyFrom(s.key.Public().(*ecdsa.PublicKey))
+	public, err := trust.PublicKeyFrom(&s.key.PublicKey)
+	if err != nil {
+		return trust.PublicKey{}
+	}
 	return public
 }
 

@@ -310,6 +310,7 @@ func (l *loaded) readVariables(ctx context.Context) variableValues {
 // which takes effect as a whole, waits for all of them.
 func (r *round) readVariables(ctx context.Context) error {
 	r.variables = r.revision.readVariables(ctx)
+	r.learnVariables()
 	if len(r.variables.missing) == 0 {
 		return nil
 	}

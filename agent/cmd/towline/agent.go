@@ -35,6 +35,10 @@ func (a *app) agentRunCommand() *command {
 			if a.refuseArguments("agent run", args) {
 				return exitFailed
 			}
+			if err := forbidDumps(); err != nil {
+				a.fail("Failed to start agent", err)
+				return exitFailed
+			}
 			log := a.logger(*logJSON, *verbose)
 			running, diags := openAgent(ctx, *configPath, log)
 			if a.show(diags) {
@@ -89,8 +93,9 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
 	config.Identities = append(config.Identities, identityFiles(nil)...)
+	secrets := agent.NewSecrets(os.Environ())
 	running, err := agent.New(config, agent.Options{
-		Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config.DataDir), Environ: os.Environ(), Logger: log,
+		Store: sources[0], Mirrors: sources[1:], Secrets: secrets, Providers: agentProviders(ctx, secrets.Logger(log), sources, config.DataDir), Environ: os.Environ(), Logger: log,
 	})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
 }

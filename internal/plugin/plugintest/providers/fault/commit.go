@@ -35,8 +35,20 @@ func diagnosed(call string, dv *tfprotov6.DynamicValue) []*tfprotov6.Diagnostic 
 		out := problem("Failed", "The fault says so.")
 		out[0].Attribute = tftypes.NewAttributePath().WithAttributeName("fault")
 		return out
+	case "quote":
+		fmt.Fprintln(os.Stderr, `{"@level":"error","@message":"fails with `+quoted(dv)+`"}`)
+		return problem("Failed with "+quoted(dv), "It was given "+quoted(dv)+".")
 	}
 	return nil
+}
+
+// quoted is what no provider should tell: what is sensitive of an object, and its own credential.
+func quoted(dv *tfprotov6.DynamicValue) string {
+	v, err := dv.Unmarshal(objectType)
+	if err != nil {
+		return ""
+	}
+	return text(v, "pin") + " and " + os.Getenv("FAULT_TOKEN")
 }
 
 // changes are the faults that change an answer.
@@ -126,6 +138,8 @@ func commit(ctx context.Context, call string, dv *tfprotov6.DynamicValue) (*tfpr
 	case "panic":
 		fmt.Fprintln(os.Stderr, `{"@level":"error","@message":"about to panic","token":"S3CRET"}`)
 		panic("fault: this provider is broken")
+	case "quote-panic":
+		panic("fault: this provider is broken by " + quoted(dv))
 	case "exit":
 		os.Exit(3)
 	case "hang":
@@ -138,7 +152,7 @@ func commit(ctx context.Context, call string, dv *tfprotov6.DynamicValue) (*tfpr
 		select {}
 	case "error":
 		return nil, errors.New("an error that is no diagnostic")
-	case "absent", "fail":
+	case "absent", "fail", "quote":
 		return nil, nil
 	}
 	return damaged(fault, dv)
