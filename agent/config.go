@@ -29,6 +29,9 @@ type Config struct {
 	// Identities are files with private keys, beside the agent's own, that open what was
 	// sealed before this machine was one of the recipients.
 	Identities []string `hcl:"identities,optional"`
+	// ProviderMemoryMiB is how much memory a provider's process may hold before it is
+	// ended, in MiB; 0 means what every provider known can do with.
+	ProviderMemoryMiB uint64 `hcl:"provider_memory_mib,optional"`
 	// Variables are where the values of variables are, for whatever revision declares them.
 	Variables []Reference `hcl:"variable,block"`
 	JoinToken *JoinToken  `hcl:"join_token,block"`
@@ -45,6 +48,9 @@ type JoinToken struct {
 
 // maxMirrors bounds what a round asks when every store is away.
 const maxMirrors = 8
+
+// minProviderMemory is the least that a provider may be allowed, in MiB.
+const minProviderMemory = 64
 
 // LoadConfig reads and checks a configuration file.
 func LoadConfig(path string) (Config, tfdiags.Diagnostics) {
@@ -73,6 +79,9 @@ func (c Config) check(path string) tfdiags.Diagnostics {
 	}
 	if !filepath.IsAbs(c.DataDir) {
 		return invalid("data_dir must be an absolute path, because the agent may be started from anywhere.")
+	}
+	if c.ProviderMemoryMiB != 0 && c.ProviderMemoryMiB < minProviderMemory {
+		return invalid(fmt.Sprintf("provider_memory_mib must be at least %d: hardly any provider starts with less.", minProviderMemory))
 	}
 	for _, ref := range c.Variables {
 		if err := ref.check(); err != nil {

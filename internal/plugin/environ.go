@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 )
@@ -22,8 +23,14 @@ const collectLess = "GOGC=300"
 // which prevails. By default providers log everything at the finest level for
 // whoever starts them to choose from; that is a third of a small provider's work,
 // and as much again for the reader. Unless somebody listens, they are told to be silent.
-func providerEnviron(ctx context.Context, typeName string, large bool, log *slog.Logger) []string {
+//
+// hardMemory is the size at which the process is ended, 0 if it is not: its garbage collector works harder
+// before it comes to that.
+func providerEnviron(ctx context.Context, typeName string, large bool, hardMemory uint64, log *slog.Logger) []string {
 	var out []string
+	if hardMemory > 0 {
+		out = append(out, fmt.Sprintf("GOMEMLIMIT=%d", hardMemory/10*9))
+	}
 	if !large {
 		out = append(out, collectLess)
 	}

@@ -54,6 +54,10 @@ func broken(err error) bool {
 }
 
 func crashed(method string, p *process) tfdiags.Diagnostics {
+	if size := p.overgrown.Load(); size > 0 {
+		return tfdiags.New(tfdiags.Error, "Plugin did not respond", fmt.Sprintf(
+			"The provider's process was ended during the %s call, because it held %d MiB of memory, more than it may. The provider is started again for the next call. If it needs so much, allow it with provider_memory_mib in the agent's configuration.", method, size>>20))
+	}
 	detail := fmt.Sprintf("The provider's process ended during the %s call. This is a bug of the provider, or something stopped the process, such as a lack of memory.", method)
 	if p.cmd != nil {
 		detail += " The provider is started again for the next call." + lastWords(p.stderr.last())

@@ -42,6 +42,10 @@ type instance struct {
 	large bool
 	// maxMemory is the size in bytes beyond which the process is replaced.
 	maxMemory uint64
+	// hardMemory is the size beyond which it is ended at once.
+	hardMemory uint64
+	// callTimeout and changeTimeout bound calls; 0 means no bound.
+	callTimeout, changeTimeout time.Duration
 	// opened counts what the process holds open for us, or is asked to open.
 	opened atomic.Int64
 	// configured counts the configurations that were accepted.
@@ -124,7 +128,7 @@ func (i *instance) start(ctx context.Context) (*process, tfdiags.Diagnostics) {
 // launch starts a process that has been told nothing.
 func (i *instance) launch(ctx context.Context) (*process, tfdiags.Diagnostics) {
 	began := i.now()
-	p, err := startProcess(ctx, i.exe, providerEnviron(ctx, i.addr.Type, i.large, i.log), i.log)
+	p, err := startProcess(ctx, i.exe, providerEnviron(ctx, i.addr.Type, i.large, i.hardMemory, i.log), i.log)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return nil, cancelled("start")
@@ -189,24 +193,43 @@ func (i *instance) allowRestart() tfdiags.Diagnostics {
 	return nil
 }
 
-// call makes one call to the provider's process.
+// call makes one call to the provider's process, and once more if that was ended for its
+// size meanwhile and the call changes nothing.
 func call[Resp any](ctx context.Context, i *instance, method string, f func(context.Context, tfplugin6.ProviderClient) (Resp, error)) (Resp, tfdiags.Diagnostics) {
 	var none Resp
-	p, diags := i.enter(ctx, method)
-	if diags.HasErrors() {
-		return none, diags
+	for again := repeatable(method); ; again = false {
+		p, diags := i.enter(ctx, method)
+		if diags.HasErrors() {
+			return none, diags
+		}
+		resp, diags := callProcess(ctx, i, p, method, f)
+		if !again || !diags.HasErrors() || p.overgrown.Load() == 0 {
+			return resp, diags
+		}
+		i.log.Warn("a call is made again, because its process was ended for its size", "call", method)
 	}
+}
+
+// callProcess makes a call that has entered a process.
+func callProcess[Resp any](ctx context.Context, i *instance, p *process, method string, f func(context.Context, tfplugin6.ProviderClient) (Resp, error)) (Resp, tfdiags.Diagnostics) {
+	var none Resp
 	defer p.leave()
+	bounded, end := i.bound(ctx, method)
+	defer end()
 	if schema := i.schema.known(); schema != nil {
-		if diags := i.needSchema(ctx, p, schema); diags.HasErrors() {
+		if diags := i.needSchema(bounded, p, schema); diags.HasErrors() {
 			return none, diags
 		}
 	}
-	resp, err := f(ctx, p.rpc)
-	if err != nil {
-		return none, i.failure(ctx, p, method, err)
+	resp, err := f(bounded, p.rpc)
+	switch {
+	case err == nil:
+		return resp, nil
+	case bounded.Err() != nil && ctx.Err() == nil:
+		i.replace(ctx, p) // what hangs in it must not go on for ever
+		return none, i.hung(method)
 	}
-	return resp, nil
+	return none, i.failure(ctx, p, method, err)
 }
 
 // Configure implements [providers.Interface].

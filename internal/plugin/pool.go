@@ -29,6 +29,12 @@ type Options struct {
 	// MaxMemory is how large a provider's process may become, in bytes, before it is
 	// replaced by a new one; 0 means [DefaultMaxMemory].
 	MaxMemory uint64
+	// HardMemory is how much memory a provider's process may hold, in bytes: beyond it the
+	// process is ended at once; 0 means no limit.
+	HardMemory uint64
+	// CallTimeout and ChangeTimeout bound one call, and one that changes something. A
+	// process in which a call hangs for longer is replaced. 0 means no bound.
+	CallTimeout, ChangeTimeout time.Duration
 	// LargeProgram is the size in bytes from which a provider's program is large, so
 	// that a process of its own is asked for the schema; 0 means [DefaultLargeProgram].
 	LargeProgram int64
@@ -45,10 +51,18 @@ type Pool struct {
 	disk    diskCache
 	// maxMemory and largeProgram are those of the options.
 	maxMemory    uint64
+	hardMemory   uint64
 	largeProgram int64
+	callTimeout  time.Duration
+	// changeTimeout bounds calls that change something.
+	changeTimeout time.Duration
+	// ended is closed when nothing is to be watched any more.
+	ended chan struct{}
 
-	mu        sync.Mutex
-	closed    bool
+	mu     sync.Mutex
+	closed bool
+	// watching tells that the processes' memory is looked at.
+	watching  bool
 	schemas   map[addrs.Provider]*schemaCache
 	instances map[*instance]struct{}
 }
@@ -63,6 +77,7 @@ func NewPool(locator Locator, opts Options) *Pool {
 	}
 	return &Pool{
 		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir}, maxMemory: cmp.Or(opts.MaxMemory, DefaultMaxMemory),
+		hardMemory: opts.HardMemory, callTimeout: opts.CallTimeout, changeTimeout: opts.ChangeTimeout, ended: make(chan struct{}),
 		largeProgram: cmp.Or(opts.LargeProgram, DefaultLargeProgram),
 		schemas:      make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
 	}
@@ -101,9 +116,13 @@ func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance,
 	i := &instance{
 		addr: addr, exe: exe, large: isLarge(exe, p.largeProgram), schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
 		log:  p.log.With("provider", addr.String(), "version", exe.Version),
-		turn: make(chan struct{}, 1), maxMemory: p.maxMemory, retired: map[*process]bool{},
+		turn: make(chan struct{}, 1), maxMemory: p.maxMemory, hardMemory: p.hardMemory, callTimeout: p.callTimeout, changeTimeout: p.changeTimeout, retired: map[*process]bool{},
 	}
 	i.turn <- struct{}{}
+	if p.hardMemory > 0 && !p.watching {
+		p.watching = true
+		go p.watch()
+	}
 	p.instances[i] = struct{}{}
 	return i, nil
 }
@@ -118,12 +137,12 @@ func (p *Pool) forget(i *instance) {
 // started afterwards. It is idempotent.
 func (p *Pool) Close() error {
 	p.mu.Lock()
-	p.closed = true
-	open := make([]*instance, 0, len(p.instances))
-	for i := range p.instances {
-		open = append(open, i)
+	if !p.closed {
+		close(p.ended)
 	}
+	p.closed = true
 	p.mu.Unlock()
+	open := p.all()
 	errs := make([]error, len(open))
 	var wait sync.WaitGroup
 	for n, i := range open {

@@ -71,7 +71,9 @@ type process struct {
 	// schemaSent says that the process has been asked for its schema.
 	schemaSent atomic.Bool
 	dead       atomic.Bool
-	endOnce    sync.Once
+	// overgrown is the size for which the process was ended, 0 if it was not.
+	overgrown atomic.Uint64
+	endOnce   sync.Once
 }
 
 // startProcess starts a provider, or connects to a running one, and waits until

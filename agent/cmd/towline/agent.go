@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -95,7 +96,7 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 	config.Identities = append(config.Identities, identityFiles(nil)...)
 	secrets := agent.NewSecrets(os.Environ())
 	running, err := agent.New(config, agent.Options{
-		Store: sources[0], Mirrors: sources[1:], Secrets: secrets, Providers: agentProviders(ctx, secrets.Logger(log), sources, config.DataDir), Environ: os.Environ(), Logger: log,
+		Store: sources[0], Mirrors: sources[1:], Secrets: secrets, Providers: agentProviders(ctx, secrets.Logger(log), sources, config), Environ: os.Environ(), Logger: log,
 	})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
 }
@@ -127,10 +128,20 @@ func environmentWith(dataDir string) cliconfig.Environment {
 	return env
 }
 
+const (
+	// callTimeout bounds one read, plan or validation; the slowest data sources known
+	// take an hour. It is below the time that an agent gives all reads of a round.
+	callTimeout = 90 * time.Minute
+	// changeTimeout bounds one change; databases and clusters take hours. It is below the
+	// time that an agent gives all changes of a round.
+	changeTimeout = 10 * time.Hour
+)
+
 // agentProviders installs a revision's providers as its lock file says: from the
 // packages that were published with it, or from folders that the machine's CLI
 // configuration names. No registry and no mirror is asked over the network.
-func agentProviders(ctx context.Context, log *slog.Logger, sources repository.Sources, dataDir string) agent.Providers {
+func agentProviders(ctx context.Context, log *slog.Logger, sources repository.Sources, config agent.Config) agent.Providers {
+	dataDir := config.DataDir
 	return func(dir string, wanted agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 		mirror, err := packageCache{sources, filepath.Join(dataDir, "packages")}.mirror(ctx, dir)
 		if err != nil {
@@ -149,7 +160,9 @@ func agentProviders(ctx context.Context, log *slog.Logger, sources repository.So
 		if diags.HasErrors() {
 			return nil, nil, diags
 		}
-		pool := plugin.NewPool(installation, plugin.Options{Logger: log, SchemaDir: filepath.Join(dataDir, "schemas")})
+		pool := plugin.NewPool(installation, plugin.Options{
+			Logger: log, SchemaDir: filepath.Join(dataDir, "schemas"), HardMemory: cmp.Or(config.ProviderMemoryMiB<<20, plugin.DefaultHardMemory), CallTimeout: callTimeout, ChangeTimeout: changeTimeout,
+		})
 		return pool, pool, diags
 	}
 }

@@ -101,7 +101,7 @@ func (a *app) answer(ctx context.Context, path string, addr addrs.ResourceInstan
 	if err != nil {
 		return err
 	}
-	stopped, err := agent.New(config, agent.Options{Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config.DataDir), Logger: log})
+	stopped, err := agent.New(config, agent.Options{Store: sources[0], Mirrors: sources[1:], Providers: agentProviders(ctx, log, sources, config), Logger: log})
 	if err != nil {
 		return err
 	}

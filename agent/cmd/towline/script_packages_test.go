@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
@@ -43,7 +44,7 @@ func installRevision(ts *testscript.TestScript, data string) error {
 	if len(config.Children) != 2 || len(config.Children["git"].Children) != 1 {
 		return fmt.Errorf("the revision has %d modules", len(config.Children))
 	}
-	_, closer, diags := agentProviders(ctx, slog.New(slog.DiscardHandler), repository.Sources{store}, data)(dir, config.ProviderRequirements())
+	_, closer, diags := agentProviders(ctx, slog.New(slog.DiscardHandler), repository.Sources{store}, agent.Config{DataDir: data})(dir, config.ProviderRequirements())
 	if closer != nil {
 		ts.Check(closer.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -140,6 +141,17 @@ func commit(ctx context.Context, call string, dv *tfprotov6.DynamicValue) (*tfpr
 		panic("fault: this provider is broken")
 	case "quote-panic":
 		panic("fault: this provider is broken by " + quoted(dv))
+	case "eat":
+		eat(ctx)
+		return nil, ctx.Err()
+	case "eat-once": // the name is that of a file which tells that it was done
+		file, err := os.OpenFile(text(v, "name"), os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return dv, nil
+		}
+		_ = file.Close()
+		eat(ctx)
+		return nil, ctx.Err()
 	case "exit":
 		os.Exit(3)
 	case "hang":
@@ -156,6 +168,19 @@ func commit(ctx context.Context, call string, dv *tfprotov6.DynamicValue) (*tfpr
 		return nil, nil
 	}
 	return damaged(fault, dv)
+}
+
+// eaten is how much memory the fault takes, in bytes.
+const eaten = 600 << 20
+
+// eat takes memory and keeps it until the call is given up.
+func eat(ctx context.Context) {
+	all := make([]byte, eaten)
+	for i := range all {
+		all[i] = 1
+	}
+	<-ctx.Done()
+	runtime.KeepAlive(all)
 }
 
 // damaged answers with bytes that are not what the schema says, or with the object
