@@ -110,17 +110,39 @@ StateDirectory={{.StateDirectory}}
 StateDirectoryMode=0700
 {{- end}}
 ReadWritePaths={{.DataDir}} -` + configDir + `
+# Providers run in this unit too. What one of them needs beyond it goes into a drop-in.
 NoNewPrivileges=true
+CapabilityBoundingSet=
+AmbientCapabilities=
 ProtectSystem=strict
 ProtectHome=true
-PrivateTmp=true
-PrivateDevices=true
-ProtectKernelTunables=true
+ProtectProc=invisible
+ProcSubset=pid
+ProtectClock=true
+ProtectHostname=true
+ProtectKernelLogs=true
 ProtectKernelModules=true
+ProtectKernelTunables=true
 ProtectControlGroups=true
+PrivateDevices=true
+PrivateTmp=true
+PrivateUsers=true
+RemoveIPC=true
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=true
+RestrictRealtime=true
 RestrictSUIDSGID=true
 LockPersonality=true
+MemoryDenyWriteExecute=true
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+KeyringMode=private
 UMask=0077
+LimitCORE=1
+# A provider that the kernel ends for want of memory does not end the agent.
+OOMPolicy=continue
 
 [Install]
 WantedBy=multi-user.target

@@ -187,7 +187,7 @@ func eat(ctx context.Context) {
 // for faults that are committed elsewhere.
 func damaged(fault string, dv *tfprotov6.DynamicValue) (*tfprotov6.DynamicValue, error) {
 	switch fault {
-	case "defer", "warn", "partial", "private", "final", "object":
+	case "none", "defer", "warn", "partial", "private", "final", "object":
 		return dv, nil
 	case "json":
 		return &tfprotov6.DynamicValue{JSON: []byte(`{"id":"j","name":"json","fault":null,"size":1,"secret":null,"config":null,"pin":null,"items":[{"key":"k","value":null,"pin":null}],"labels":null,"disk":[],"tag":[]}`)}, nil
