@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
@@ -46,6 +48,8 @@ type Options struct {
 	Logger  *slog.Logger
 	// Secrets are what must be in no text; nil means what the agent itself finds out.
 	Secrets *Secrets
+	// Credentials are those of AWS that store and providers use too; nil means none that end.
+	Credentials aws.CredentialsProvider
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// HTTP is the client for notifications; nil means one with a short timeout.
@@ -118,6 +122,10 @@ type Agent struct {
 	interval time.Duration
 	sealing  sealing
 	secrets  *Secrets
+	// credentials are those of AWS, nil if there are none.
+	credentials aws.CredentialsProvider
+	// pace is how long a change took in the slowest round of late.
+	pace time.Duration
 }
 
 // New opens an agent's data folder. Only one agent may run on it.
@@ -125,7 +133,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	if err := os.MkdirAll(config.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	a := &Agent{config: config, store: opts.Store, mirrors: opts.Mirrors, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}, secrets: opts.Secrets}
+	a := &Agent{config: config, store: opts.Store, mirrors: opts.Mirrors, providers: opts.Providers, environ: opts.Environ, log: opts.Logger, now: opts.Now, http: opts.HTTP, timeouts: opts.Timeouts.orDefault(), interval: defaultInterval, read: lastRead{}, secrets: opts.Secrets, credentials: opts.Credentials}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -19,12 +19,17 @@ func (r *round) apply(ctx context.Context) error {
 	if plan := r.approved.Plan(); !plan.Applyable() || plan.OnlyChecks() {
 		return r.keep(r.approved.Plan().Prior)
 	}
+	if err := r.outlast(ctx); err != nil {
+		return err
+	}
 	if err := r.stillHolds(ctx); err != nil {
 		return err
 	}
 	ctx, done := a.tenure.Within(ctx) // what is under way when it ends is ended too
 	defer done()
+	began := a.now()
 	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: recorder{a.journal, a}, BaseDir: r.revision.dir, Variables: r.variables.values})
+	a.notePace(began, len(r.changes))
 	r.diags = append(r.diags, diags...)
 	failed := map[string]bool{}
 	for _, d := range diags {

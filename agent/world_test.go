@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/agent"
@@ -54,6 +55,8 @@ type world struct {
 	identities []string
 	// references are the places of variables' values in the agent's configuration.
 	references []agent.Reference
+	// credentials are those of AWS, nil if there are none.
+	credentials aws.CredentialsProvider
 
 	mu       sync.Mutex
 	now      time.Time
@@ -269,7 +272,7 @@ func (w *world) config(dir string) agent.Config {
 
 // openAgent opens an agent on a data folder.
 func (w *world) openAgent(dir string) (*agent.Agent, error) {
-	return agent.New(w.config(dir), agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers})
+	return agent.New(w.config(dir), agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers, Credentials: w.credentials})
 }
 
 // providers serves the world's cloud.

@@ -94,9 +94,13 @@ func openAgent(ctx context.Context, path string, log *slog.Logger) (*agent.Agent
 		return nil, append(diags, tfdiags.FromError("Failed to open store", err)...)
 	}
 	config.Identities = append(config.Identities, identityFiles(nil)...)
+	credentials, err := awsCredentials(ctx, config.Store)
+	if err != nil {
+		return nil, append(diags, tfdiags.FromError("Failed to start agent", err)...)
+	}
 	secrets := agent.NewSecrets(os.Environ())
 	running, err := agent.New(config, agent.Options{
-		Store: sources[0], Mirrors: sources[1:], Secrets: secrets, Providers: agentProviders(ctx, secrets.Logger(log), sources, config), Environ: os.Environ(), Logger: log,
+		Store: sources[0], Mirrors: sources[1:], Secrets: secrets, Credentials: credentials, Providers: agentProviders(ctx, secrets.Logger(log), sources, config), Environ: os.Environ(), Logger: log,
 	})
 	return running, append(diags, tfdiags.FromError("Failed to start agent", err)...)
 }
