@@ -64,9 +64,6 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 	if beat.Tenure = nil; v.held != nil {
 		beat.Tenure = &control.Tenure{Epoch: v.held.Epoch, Period: control.Duration(v.period)}
 	}
-	if v.period > 0 {
-		beat.NextRound = beat.Time.Add(v.period)
-	}
 	signed, err := control.Sign(beat, v.private)
 	if err != nil {
 		return err

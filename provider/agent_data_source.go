@@ -123,8 +123,8 @@ func (m *agentReportModel) fill(r report, now time.Time) {
 	good := beat.Outcome == control.OutcomeConverged || beat.Outcome == control.OutcomeApplied
 	m.UpToDate = types.BoolValue(good && beat.Revision != "" && beat.Revision == r.published)
 	m.Live, m.Message = optionalText(beat.Revision), optionalText(beat.Message)
-	m.ProofTime = types.StringValue(beat.Time.Format(time.RFC3339))
-	m.ProofAge = types.Int64Value(max(0, int64(now.Sub(beat.Time)/time.Second)))
+	m.ProofTime = types.StringValue(beat.Reported().Format(time.RFC3339))
+	m.ProofAge = types.Int64Value(max(0, int64(now.Sub(beat.Reported())/time.Second)))
 	m.Outcome, m.AgentVersion = types.StringValue(string(beat.Outcome)), types.StringValue(beat.AgentVersion)
 	m.DriftCount, m.Objects = types.Int64Value(int64(beat.Drift)), types.Int64Value(int64(beat.Objects))
 }

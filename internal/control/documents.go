@@ -263,10 +263,21 @@ type Heartbeat struct {
 	OpenGrants int `json:"open_grants,omitempty"`
 	// Message says in one sentence why the outcome is not converged.
 	Message string `json:"message,omitempty"`
+	// Round is when the last round ended, of which the fields before tell. An agent that may be
+	// followed gives its word between rounds too, so that Time says only that it is there.
+	Round time.Time `json:"round,omitzero"`
 	// NextRound is when the agent means to report again.
 	NextRound time.Time `json:"next_round,omitzero"`
 	// Tenure is the agent's word to those who may take over from it; nil if it holds no lease.
 	Tenure *Tenure `json:"tenure,omitempty"`
+}
+
+// Reported is when the agent last reported a round.
+func (h Heartbeat) Reported() time.Time {
+	if h.Round.IsZero() {
+		return h.Time
+	}
+	return h.Round
 }
 
 // Tenure is a holder's word that it changes nothing under an epoch of the lease
@@ -309,7 +320,9 @@ type Receipt struct {
 	// Drift lists the drift set of the round; DriftSet is its identity, "" if empty.
 	Drift    []DriftItem `json:"drift,omitempty"`
 	DriftSet string      `json:"drift_set,omitempty"`
-	Grants   []GrantUse  `json:"grants,omitempty"`
+	// Unmanaged are objects beside the agent's own that inventories list and nobody manages.
+	Unmanaged []UnmanagedItem `json:"unmanaged,omitempty"`
+	Grants    []GrantUse      `json:"grants,omitempty"`
 	// Policies are what Rego policies said about the round's plan.
 	Policies []PolicyFinding `json:"policies,omitempty"`
 	// Serial is the state's serial after the round.
@@ -337,9 +350,28 @@ type DriftItem struct {
 	// Attributes are paths inside the object; empty if the object was deleted.
 	Attributes []string `json:"attributes,omitempty"`
 	Deleted    bool     `json:"deleted,omitempty"`
-	// Decision is "observed", "proposed", "in-grace", "corrected", "held" (by a grant) or "failed".
+	// Replaced tells that another object is in the place of the recorded one.
+	Replaced bool `json:"replaced,omitempty"`
+	// Computed are attributes that differ as well and that only the provider sets.
+	Computed []string `json:"computed,omitempty"`
+	// Decision is "observed", "proposed", "in-grace", "corrected", "held" (by a grant),
+	// "stopped" (another writer keeps changing it), "accepted" (another object, as it
+	// should be) or "failed".
 	Decision string    `json:"decision"`
 	Since    time.Time `json:"since"`
+	// Digest stands for the real values of the attributes. It is keyed by the agent:
+	// equal values have equal digests, and nobody else can try values.
+	Digest string `json:"digest,omitempty"`
+}
+
+// UnmanagedItem is an object that nobody manages. It holds no values.
+type UnmanagedItem struct {
+	// Inventory is the address of the data source that lists the object under ID.
+	Inventory string    `json:"inventory"`
+	ID        string    `json:"id"`
+	Since     time.Time `json:"since"`
+	// Digest stands for what the inventory says of the object; it changes with that.
+	Digest string `json:"digest"`
 }
 
 // GrantUse says that a grant was in force during a round.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/lease"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/trust"
 )
@@ -43,6 +44,8 @@ type member struct {
 	reports *repository.Reports
 	// beat is the agent's last verified word, nil without one.
 	beat *control.Heartbeat
+	// holder is the record of the present epoch of the shard's lease, zero without one.
+	holder lease.Record
 	// doubt is why something that is there is not believed.
 	doubt error
 	// expired is why published is not proved: somebody may withhold a newer one. ""
@@ -59,6 +62,9 @@ func fleet(ctx context.Context, r *repository.Repository, which selection) ([]*m
 		return nil, err
 	}
 	if err := addPublished(ctx, r, members, time.Now()); err != nil {
+		return nil, err
+	}
+	if err := addHolders(ctx, r, members); err != nil {
 		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -123,6 +129,24 @@ func addPublished(ctx context.Context, r *repository.Repository, members []*memb
 	return nil
 }
 
+// addHolders reads who holds the lease of each shard.
+func addHolders(ctx context.Context, r *repository.Repository, members []*member) error {
+	known := map[control.Shard]lease.Record{}
+	for _, m := range members {
+		shard := m.declared.ShardOf()
+		holder, read := known[shard]
+		if !read {
+			var err error
+			if holder, _, err = lease.Current(ctx, r.Store(), shard); err != nil {
+				return err
+			}
+			known[shard] = holder
+		}
+		m.holder = holder
+	}
+	return nil
+}
+
 // listen reads claim and heartbeat. What is not believed is a doubt; only a store
 // that does not answer is an error.
 func (m *member) listen(ctx context.Context, r *repository.Repository) error {
@@ -158,7 +182,7 @@ func (m *member) unproved(now time.Time) string {
 	case m.beat.Time.After(now.Add(maxClockSkew)):
 		return fmt.Sprintf("its report is from %s, which is still to come: its clock or this one is wrong", m.beat.Time.Format(time.RFC3339))
 	}
-	if silent, allowed := now.Sub(m.beat.Time), proofIntervals*m.interval(); silent > allowed {
+	if silent, allowed := now.Sub(m.beat.Reported()), proofIntervals*m.interval(); silent > allowed {
 		return fmt.Sprintf("silent for %s, and it reports every %s", span(silent), span(m.interval()))
 	}
 	return ""
@@ -167,7 +191,7 @@ func (m *member) unproved(now time.Time) string {
 // interval is the time after which the agent promised to report again, else the
 // declared one.
 func (m *member) interval() time.Duration {
-	if promised := m.beat.NextRound.Sub(m.beat.Time); !m.beat.NextRound.IsZero() && promised > 0 {
+	if promised := m.beat.NextRound.Sub(m.beat.Reported()); !m.beat.NextRound.IsZero() && promised > 0 {
 		return promised
 	}
 	return time.Duration(m.declared.PollInterval)

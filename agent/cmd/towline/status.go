@@ -3,17 +3,20 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 )
 
-// What status says about an agent. Only the first is good.
+// What status says about an agent. Only live and standby are good.
 const (
 	statusLive        = "live"    // the published revision is in force and real objects equal it
 	statusBehind      = "behind"  // another revision is in force
 	statusDrifted     = "drifted" // drift stands
+	statusStandby     = "standby" // another agent works, and this one takes over if it ends
 	statusRefused     = "refused" // the guard refused the plan
 	statusFailed      = "failed"
 	statusUnknown     = "unknown" // no proof, or an old one
@@ -32,12 +35,13 @@ func (a *app) statusCommand() *command {
 by the join token, its report by its own key. A report that is older than three
 of the agent's intervals proves nothing: the status is unknown.
 
-Status: live, behind, drifted, refused, failed, unknown or not-enrolled.
+Status: live, standby, behind, drifted, refused, failed, unknown or not-enrolled.
+Of the agents of one shard one holds the lease and works; the others stand by.
 
-Exit status: 0 if every agent is live, 1 for errors, 2 if any is not.
+Exit status: 0 if every agent is live or on standby, 1 for errors, 2 if any is not.
 
-JSON: a list of environment, agent, channel, status, live_revision,
-published_revision, outcome, proof_time, proof_age_seconds, converged_time,
+JSON: a list of environment, agent, shard, lease_holder, lease_epoch, channel,
+status, live_revision, published_revision, outcome, proof_time, proof_age_seconds, converged_time,
 next_report_time, objects, drift, open_grants, agent_version, hostname, message.
 Of an agent without a verified report, those after published_revision are left
 out, but for message.`,
@@ -62,6 +66,9 @@ out, but for message.`,
 type statusResult struct {
 	Environment string `json:"environment"`
 	Agent       string `json:"agent"`
+	Shard       string `json:"shard,omitempty"`
+	Holder      string `json:"lease_holder,omitempty"`
+	Epoch       int64  `json:"lease_epoch,omitempty"`
 	Channel     string `json:"channel"`
 	Status      string `json:"status"`
 	Live        string `json:"live_revision"`
@@ -86,11 +93,12 @@ type proof struct {
 
 // status judges one agent.
 func (m *member) status(now time.Time) statusResult {
-	out := statusResult{Environment: m.declared.Environment, Agent: m.declared.Name, Channel: m.declared.Channel, Published: m.published}
+	out := statusResult{Environment: m.declared.Environment, Agent: m.declared.Name, Shard: m.declared.Shard, Epoch: m.holder.Epoch, Channel: m.declared.Channel, Published: m.published}
+	out.Holder, _, _ = strings.Cut(m.holder.Holder, "/")
 	if m.beat != nil {
 		out.Live, out.Message = m.beat.Revision, m.beat.Message
 		out.proof = &proof{
-			Outcome: m.beat.Outcome, Time: m.beat.Time, AgeSeconds: int64(now.Sub(m.beat.Time) / time.Second), Converged: m.beat.Converged, NextReport: m.beat.NextRound,
+			Outcome: m.beat.Outcome, Time: m.beat.Reported(), AgeSeconds: int64(now.Sub(m.beat.Reported()) / time.Second), Converged: m.beat.Converged, NextReport: m.beat.NextRound,
 			Objects: m.beat.Objects, Drift: m.beat.Drift, OpenGrants: m.beat.OpenGrants, AgentVersion: m.beat.AgentVersion, Hostname: m.reports.Claim.Hostname,
 		}
 	}
@@ -113,6 +121,8 @@ func (m *member) proved() string {
 	switch {
 	case m.beat.Outcome == control.OutcomeFailed:
 		return statusFailed
+	case m.beat.Outcome == control.OutcomeStandby:
+		return statusStandby
 	case m.beat.Outcome == control.OutcomeRefused:
 		return statusRefused
 	case m.beat.Outcome == control.OutcomeDrifted:
@@ -130,7 +140,7 @@ func (a *app) printStatus(members []*member, now time.Time) (int, error) {
 	for i, m := range members {
 		results[i] = m.status(now)
 		rows[i] = results[i].row(now)
-		if results[i].Status != statusLive {
+		if results[i].Status != statusLive && results[i].Status != statusStandby {
 			code = exitChanges
 		}
 	}
@@ -141,12 +151,23 @@ func (a *app) printStatus(members []*member, now time.Time) (int, error) {
 		a.note("No agent is declared; the towline_agent resource declares one.")
 		return code, nil
 	}
-	a.table([]string{"ENVIRONMENT", "AGENT", "STATUS", "CHANNEL", "LIVE", "PUBLISHED", "OUTCOME", "PROOF", "OBJECTS", "DRIFT", "GRANTS", "MESSAGE"}, rows)
+	a.table([]string{"ENVIRONMENT", "AGENT", "STATUS", "LEASE", "CHANNEL", "LIVE", "PUBLISHED", "OUTCOME", "PROOF", "OBJECTS", "DRIFT", "GRANTS", "MESSAGE"}, rows)
 	return code, nil
 }
 
+// lease says who holds the shard's lease.
+func (s statusResult) lease() string {
+	switch {
+	case s.Epoch == 0:
+		return none
+	case s.Holder == s.Agent:
+		return fmt.Sprintf("epoch %d", s.Epoch)
+	}
+	return fmt.Sprintf("%s, epoch %d", s.Holder, s.Epoch)
+}
+
 func (s statusResult) row(now time.Time) []string {
-	row := []string{s.Environment, s.Agent, s.Status, s.Channel, short(s.Live), short(s.Published)}
+	row := []string{s.Environment, s.Agent, s.Status, s.lease(), s.Channel, short(s.Live), short(s.Published)}
 	if s.proof == nil {
 		return append(row, none, none, none, none, none, s.Message)
 	}
