@@ -62,10 +62,10 @@ type drifted struct {
 	recorded          cty.Value
 }
 
-// byObject gathers the round's decisions by address.
-func (r *round) byObject() map[string]*drifted {
+// byObject gathers decisions by address.
+func byObject(judged []guard.Judged) map[string]*drifted {
 	out := map[string]*drifted{}
-	for _, j := range r.judged {
+	for _, j := range judged {
 		d := out[j.Object.Address]
 		if d == nil {
 			d = &drifted{recorded: j.Recorded}
@@ -86,8 +86,18 @@ func (r *round) byObject() map[string]*drifted {
 // planAgain plans from what was read with what was decided about drift: what is
 // corrected is brought back, what stands is left alone, and nothing builds on it.
 func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
+	plan, err := r.planDecided(ctx, first, byObject(r.judged))
+	if err != nil {
+		return err
+	}
+	r.plan = plan
+	r.compare(plan)
+	return nil
+}
+
+// planDecided is the plan that follows from decisions about drift.
+func (r *round) planDecided(ctx context.Context, first *plans.Plan, decided map[string]*drifted) (*plans.Plan, error) {
 	prior := first.Prior.Copy()
-	decided := r.byObject()
 	for _, c := range first.Drift {
 		if d := decided[c.Addr.String()]; d != nil && d.gone && c.Deposed == "" {
 			prior.SetObject(c.Addr, c.Provider, first.Previous.Object(c.Addr))
@@ -110,11 +120,9 @@ func (r *round) planAgain(ctx context.Context, first *plans.Plan) error {
 	plan, diags := r.revision.engine.Plan(ctx, r.revision.config, prior, opts)
 	r.diags = append(r.diags, diags...)
 	if diags.HasErrors() {
-		return fmt.Errorf("the plan has errors: %w", summaries(diags))
+		return nil, fmt.Errorf("the plan has errors: %w", summaries(diags))
 	}
-	r.plan = plan
-	r.compare(plan)
-	return nil
+	return plan, nil
 }
 
 // compare looks at what the plan makes of the decisions: what the revision asks for
@@ -233,7 +241,7 @@ func (r *round) schemas(ctx context.Context, plan *plans.Plan) (guard.SchemaFor,
 // heldObjects puts what was recorded of drift that stands back into a state: as long
 // as it stands, the record says what was last right.
 func (r *round) heldObjects(state *states.State) error {
-	decided := r.byObject()
+	decided := byObject(r.judged)
 	seen := map[string]bool{}
 	for _, j := range r.judged {
 		d := decided[j.Object.Address]

@@ -35,6 +35,8 @@ type memory struct {
 	// SealedFor identifies those who can open that object; "" of those who did not seal.
 	SealedFor string       `json:"sealed_for,omitempty"`
 	Drift     guard.Memory `json:"drifted,omitempty"`
+	// Proposal is the digest of the plan that waits for approval.
+	Proposal string `json:"proposal,omitempty"`
 	// Told is the drift set that people were last told of.
 	Told string `json:"told,omitempty"`
 	// Grants are the grants that were in force when the store was last read.

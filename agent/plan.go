@@ -94,10 +94,12 @@ func (r *round) makePlan(ctx context.Context) error {
 	r.known = true
 	a.lastJudged = r.judged
 	r.plan = plan
-	if len(r.judged) == 0 {
-		return nil
+	if len(r.judged) > 0 {
+		if err := r.planAgain(ctx, plan); err != nil {
+			return err
+		}
 	}
-	return r.planAgain(ctx, plan)
+	return r.propose(ctx, plan)
 }
 
 // firstPlan reads the objects that are due and plans. What the plan would change
@@ -146,12 +148,17 @@ func (r *round) guard(context.Context) error {
 
 // plannedChanges lists the plan's changes for the receipt.
 func (r *round) plannedChanges(result string) []control.Change {
+	return r.changesOf(r.plan, r.judged, result)
+}
+
+// changesOf lists the changes of a plan that follows from decisions about drift.
+func (r *round) changesOf(plan *plans.Plan, judged []guard.Judged, result string) []control.Change {
 	corrected := map[string]bool{}
-	for _, j := range r.judged {
+	for _, j := range judged {
 		corrected[j.Addr.String()] = corrected[j.Addr.String()] || j.Decision == guard.Corrected
 	}
 	var out []control.Change
-	for _, c := range r.plan.Changes {
+	for _, c := range plan.Changes {
 		actions := guard.ActionsOf(c.Action)
 		if len(actions) == 0 {
 			continue

@@ -130,7 +130,7 @@ func (r *round) writeReceipt() error {
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
 		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
-		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Policies: r.policies, Serial: a.memory.Serial, Problems: r.problems(),
+		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
 	}
 	signed, err := control.Sign(receipt, a.private)
 	if err != nil {
@@ -258,7 +258,7 @@ func (r *round) heartbeat(outcome control.Outcome, message string) control.Heart
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Time: now, AgentVersion: Version,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Revision,
 		Outcome: outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
-		Message: message, NextRound: now.Add(a.interval),
+		Message: message, NextRound: now.Add(a.interval), Proposal: a.memory.Proposal,
 	}
 }
 

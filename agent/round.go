@@ -37,6 +37,8 @@ type round struct {
 	judged   []guard.Judged
 	approved guard.Approved
 	changes  []control.Change
+	// proposals are what became of plans that need approval.
+	proposals []control.ProposalUse
 	// policies are what policies said about the plan.
 	policies []control.PolicyFinding
 
@@ -104,6 +106,10 @@ var errRefused = errors.New("the guard refused the plan")
 
 // fail ends a round early. Diagnostics inside err are kept one by one.
 func (r *round) fail(step string, err error) {
+	if errors.Is(err, errPending) {
+		r.outcome, r.message = control.OutcomePending, firstLine(err.Error())
+		return
+	}
 	r.outcome = control.OutcomeFailed
 	if errors.Is(err, errRefused) {
 		r.outcome = control.OutcomeRefused

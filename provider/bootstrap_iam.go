@@ -45,12 +45,13 @@ func iamPolicy(m machine, channel string) (string, error) {
 	reads := []string{
 		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
 		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.GrantsPrefix(m.Environment),
+		control.EnvironmentPrefix(m.Environment) + "decisions/",
 	}
 	doc := policy{"2012-10-17", []statement{
 		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),
 		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state, journal)...),
 		allow("OverwriteHeartbeat", "s3:PutObject", b.arn+"/"+b.prefix+control.HeartbeatKey(m.Environment, m.Agent)),
-		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state, journal)...),
+		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state, journal, own+"plans/", own+"proposals/")...),
 		allow("ListDeclared", "s3:ListBucket", b.arn),
 	}}
 	doc.Statement[1].Condition = createOnly

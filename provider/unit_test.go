@@ -302,10 +302,10 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	const own, lease, state, journal = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/", objects + "environments/prod/journal/"
 	want := map[string][]string{
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
-			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/grants/*"},
+			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*"},
 		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
-		"s3:DeleteObject":               {state + "*", journal + "*"},
+		"s3:DeleteObject":               {state + "*", journal + "*", own + "plans/*", own + "proposals/*"},
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},
 		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????"},
 		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack"},

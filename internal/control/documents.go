@@ -127,6 +127,8 @@ type Scope struct {
 	// Windows are the times in which changes are made; none means at any time.
 	Windows []Window `json:"windows,omitempty"`
 	Drift   Drift    `json:"drift"`
+	// Approval says who approves what is proposed in the scope; nil means nobody can.
+	Approval *Approval `json:"approval,omitempty"`
 	// Inventories are data sources that list what there is, so that objects that
 	// nobody manages are reported.
 	Inventories []Inventory `json:"inventories,omitempty"`
@@ -259,6 +261,8 @@ type Heartbeat struct {
 	Drift int `json:"drift"`
 	// Objects counts the objects the agent manages.
 	Objects int `json:"objects"`
+	// Proposal is the digest of the plan that waits for approval, "" if none does.
+	Proposal string `json:"proposal,omitempty"`
 	// OpenGrants counts break-glass grants in force.
 	OpenGrants int `json:"open_grants,omitempty"`
 	// Message says in one sentence why the outcome is not converged.
@@ -297,6 +301,7 @@ const (
 	OutcomeApplied   Outcome = "applied"   // changes were made, all succeeded
 	OutcomeDrifted   Outcome = "drifted"   // drift stands: observed, proposed, in grace or under a grant
 	OutcomeRefused   Outcome = "refused"   // the guard refused the plan; nothing was applied
+	OutcomePending   Outcome = "pending"   // the revision's changes wait for approval; nothing was applied
 	OutcomeFailed    Outcome = "failed"    // a step failed; the message says which
 	OutcomeStandby   Outcome = "standby"   // another agent works, and this one takes over if it ends; no receipt says so
 )
@@ -323,6 +328,9 @@ type Receipt struct {
 	// Unmanaged are objects beside the agent's own that inventories list and nobody manages.
 	Unmanaged []UnmanagedItem `json:"unmanaged,omitempty"`
 	Grants    []GrantUse      `json:"grants,omitempty"`
+	// Proposals are the plans that wait for approval, that were approved or that are no
+	// more since the round before.
+	Proposals []ProposalUse `json:"proposals,omitempty"`
 	// Policies are what Rego policies said about the round's plan.
 	Policies []PolicyFinding `json:"policies,omitempty"`
 	// Serial is the state's serial after the round.

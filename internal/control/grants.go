@@ -24,9 +24,9 @@ const clockSkew = 5 * time.Minute
 // ErrGrantRefused is wrapped by every error that says why a policy does not allow a grant.
 var ErrGrantRefused = errors.New("the break-glass policy does not allow this grant")
 
-// grantEnvelope is a signed document of a grant. Payload and Signature are what
+// personEnvelope is a document that a person has signed. Payload and Signature are what
 // ssh-keygen -Y verify takes.
-type grantEnvelope struct {
+type personEnvelope struct {
 	Version   int    `json:"version"`
 	Payload   []byte `json:"payload"`
 	PublicKey string `json:"public_key"`
@@ -78,37 +78,51 @@ func SignGrantClosure(closure GrantClosure, signer ssh.Signer) ([]byte, error) {
 }
 
 func signGrant(doc Document, signer ssh.Signer) ([]byte, error) {
+	return signAs(GrantNamespace, doc, signer)
+}
+
+// signAs signs a person's document with an SSH key, for one purpose.
+func signAs(namespace string, doc Document, signer ssh.Signer) ([]byte, error) {
 	payload, err := Encode(doc)
 	if err != nil {
 		return nil, err
 	}
-	signature, err := sshsig.Sign(bytes.NewReader(payload), signer, sshsig.HashSHA512, GrantNamespace)
+	signature, err := sshsig.Sign(bytes.NewReader(payload), signer, sshsig.HashSHA512, namespace)
 	if err != nil {
-		return nil, fmt.Errorf("sign grant: %w", err)
+		return nil, fmt.Errorf("sign: %w", err)
 	}
-	return json.Marshal(grantEnvelope{
+	return json.Marshal(personEnvelope{
 		Version: FormatVersion, Payload: payload,
 		PublicKey: string(bytes.TrimSpace(ssh.MarshalAuthorizedKey(signer.PublicKey()))),
 		Signature: string(sshsig.Armor(signature)),
 	})
 }
 
-// openGrant returns the payload and the key that signed it. Whose key that is, it does not ask.
 func openGrant(data []byte) ([]byte, ssh.PublicKey, error) {
-	var envelope grantEnvelope
-	if err := decodeStrict(data, &envelope); err != nil {
+	payload, key, err := openAs(GrantNamespace, data)
+	if err != nil {
 		return nil, nil, fmt.Errorf("open grant: %w", err)
+	}
+	return payload, key, nil
+}
+
+// openAs returns the payload and the key that signed it for a purpose. Whose key that
+// is, it does not ask.
+func openAs(namespace string, data []byte) ([]byte, ssh.PublicKey, error) {
+	var envelope personEnvelope
+	if err := decodeStrict(data, &envelope); err != nil {
+		return nil, nil, err
 	}
 	key, err := ParseApprover(envelope.PublicKey)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open grant: %w: %w", ErrSignature, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
 	signature, err := sshsig.Unarmor([]byte(envelope.Signature))
 	if err != nil {
-		return nil, nil, fmt.Errorf("open grant: %w: %w", ErrSignature, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
-	if err := sshsig.Verify(bytes.NewReader(envelope.Payload), signature, key, sshsig.HashSHA512, GrantNamespace); err != nil {
-		return nil, nil, fmt.Errorf("open grant: %w: %w", ErrSignature, err)
+	if err := sshsig.Verify(bytes.NewReader(envelope.Payload), signature, key, sshsig.HashSHA512, namespace); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
 	return envelope.Payload, key, nil
 }
@@ -244,11 +258,5 @@ func earliestClosure(policy BreakGlassPolicy, request GrantRequest, closures [][
 }
 
 func isApprover(policy BreakGlassPolicy, key ssh.PublicKey) bool {
-	for _, line := range policy.Approvers {
-		approver, err := ParseApprover(line)
-		if err == nil && bytes.Equal(approver.Marshal(), key.Marshal()) {
-			return true
-		}
-	}
-	return false
+	return isListed(policy.Approvers, key)
 }

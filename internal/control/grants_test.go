@@ -168,7 +168,7 @@ func TestSignatureOfAnotherNamespace(t *testing.T) {
 	policy.Approvers[0] = string(ssh.MarshalAuthorizedKey(signer.PublicKey()))
 	for namespace, want := range map[string]error{GrantNamespace: nil, "git": ErrSignature} {
 		armored := run(t, string(payload), keygen, "-q", "-Y", "sign", "-n", namespace, "-f", key)
-		envelope := mustJSON(t, grantEnvelope{Version: 1, Payload: payload, PublicKey: strings.TrimSpace(policy.Approvers[0]), Signature: armored})
+		envelope := mustJSON(t, personEnvelope{Version: 1, Payload: payload, PublicKey: strings.TrimSpace(policy.Approvers[0]), Signature: armored})
 		if _, err := VerifyGrant(policy, GrantFiles{Request: envelope}, noon); !errors.Is(err, want) {
 			t.Errorf("signature of ssh-keygen in namespace %s: %v; want %v", namespace, err, want)
 		}

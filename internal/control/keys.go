@@ -79,6 +79,26 @@ func PlanKey(environment, agent, digest string) string {
 	return AgentPrefix(environment, agent) + "plans/" + digest
 }
 
+// ProposalPrefix begins the keys of an agent's proposals.
+func ProposalPrefix(environment, agent string) string {
+	return AgentPrefix(environment, agent) + "proposals/"
+}
+
+// ProposalKey is created once, by the agent; digest is the proposal's.
+func ProposalKey(environment, agent, digest string) string {
+	return ProposalPrefix(environment, agent) + digest + documentSuffix
+}
+
+// DecisionPrefix begins the keys of the decisions about a proposal.
+func DecisionPrefix(environment, digest string) string {
+	return EnvironmentPrefix(environment) + "decisions/" + digest + "/"
+}
+
+// DecisionKey is created once, by the approver; approver is from [ApproverID].
+func DecisionKey(environment, digest, approver string) string {
+	return DecisionPrefix(environment, digest) + approver + documentSuffix
+}
+
 // SharedKey is overwritten by whoever gives one agent the key of one sealed object;
 // digest is the SHA-256 of what is sealed, in hex, and keyID names the agent's key.
 func SharedKey(environment, digest, keyID string) string {

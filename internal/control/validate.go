@@ -145,6 +145,7 @@ func (s Scope) Validate() error {
 	check.that("max_share", s.MaxShare == nil || *s.MaxShare >= 0 && *s.MaxShare <= 100, "must be between 0 and 100")
 	check.windows(s.Windows)
 	check.drift(s.Drift)
+	check.approval(s.Approval)
 	check.inventories(s.Inventories)
 	return check.err()
 }
@@ -153,7 +154,7 @@ var (
 	actions    = []Action{ActionCreate, ActionUpdate, ActionDelete}
 	driftModes = []DriftMode{DriftObserve, DriftPropose, DriftEnforce}
 	afters     = []After{AfterRevert, AfterHold, AfterPropose}
-	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomeFailed, OutcomeStandby}
+	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomePending, OutcomeFailed, OutcomeStandby}
 )
 
 func (c *checker) matches(field string, matches []Match) {
@@ -226,6 +227,29 @@ func (c *checker) windows(windows []Window) {
 	}
 }
 
+// approvers checks who may sign, and how many must.
+func (c *checker) approvers(field string, approvers []string, approvals int) {
+	c.that(field+"approvers", len(approvers) <= maxEntries, "must have at most %d entries", maxEntries)
+	seen := map[string]bool{}
+	for i, approver := range approvers {
+		key, err := ParseApprover(approver)
+		c.that(index(field+"approvers", i), err == nil, "must be a public key such as \"ssh-ed25519 AAAA… name\"")
+		if err == nil {
+			c.that(index(field+"approvers", i), !seen[ApproverID(key)], "must not repeat a key: one person would count as two approvals")
+			seen[ApproverID(key)] = true
+		}
+	}
+	c.that(field+"approvals", approvals >= 1, "must be at least 1")
+	c.that(field+"approvals", approvals <= len(approvers), "must not be more than there are approvers")
+}
+
+func (c *checker) approval(approval *Approval) {
+	if approval != nil {
+		c.approvers("approval.", approval.Approvers, approval.Needed())
+		c.that("approval.approvals", approval.Approvals >= 0, "must not be negative")
+	}
+}
+
 func (c *checker) inventories(inventories []Inventory) {
 	c.that("inventories", len(inventories) <= maxEntries, "must have at most %d entries", maxEntries)
 	for i, inventory := range inventories {
@@ -244,18 +268,7 @@ func (p BreakGlassPolicy) Validate() error {
 	check.head(p.Version, p.Environment)
 	check.name("name", p.Name)
 	check.names("scopes", p.Scopes)
-	check.that("approvers", len(p.Approvers) <= maxEntries, "must have at most %d entries", maxEntries)
-	seen := map[string]bool{}
-	for i, approver := range p.Approvers {
-		key, err := ParseApprover(approver)
-		check.that(index("approvers", i), err == nil, "must be a public key such as \"ssh-ed25519 AAAA… name\"")
-		if err == nil {
-			check.that(index("approvers", i), !seen[ApproverID(key)], "must not repeat a key: one person would count as two approvals")
-			seen[ApproverID(key)] = true
-		}
-	}
-	check.that("approvals", p.Approvals >= 1, "must be at least 1")
-	check.that("approvals", p.Approvals <= len(p.Approvers), "must not be more than there are approvers")
+	check.approvers("", p.Approvers, p.Approvals)
 	check.that("max_duration", p.MaxDuration >= Duration(time.Minute) && p.MaxDuration <= Duration(31*24*time.Hour), "must be between 1m and 31 days")
 	check.that("after", slices.Contains(afters, p.After), "must be revert, hold or propose")
 	return check.err()

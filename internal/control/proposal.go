@@ -1,0 +1,216 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Approval says whose signatures what is proposed in a scope needs.
+type Approval struct {
+	// Approvers are public keys in OpenSSH's authorized_keys form.
+	Approvers []string `json:"approvers"`
+	// Approvals is how many of them must approve; 0 means one.
+	Approvals int `json:"approvals,omitempty"`
+	// Changes tells that what a revision changes needs approval as well, not only
+	// what is proposed about drift.
+	Changes bool `json:"changes,omitempty"`
+}
+
+// Needed is how many approvals there must be.
+func (a Approval) Needed() int { return max(a.Approvals, 1) }
+
+// Proposal is a plan that waits for approval, as everybody may see it: without
+// values. It is signed by the agent and written once.
+type Proposal struct {
+	Version     int    `json:"version"`
+	Environment string `json:"environment"`
+	Agent       string `json:"agent"`
+	// Digest stands for all that the plan was made of: revision, variables, providers,
+	// and the objects that it changes as they are and as they are to be. It is keyed, so
+	// that no value can be found by trying.
+	Digest string `json:"digest"`
+	// Plan is the SHA-256 of the sealed plan object, in hex; see [PlanKey].
+	Plan     string    `json:"plan"`
+	Revision string    `json:"revision"`
+	Created  time.Time `json:"created"`
+	// Scopes are those whose approval the plan needs.
+	Scopes  []string `json:"scopes"`
+	Changes []Change `json:"changes"`
+}
+
+func (Proposal) payloadType() string { return "application/vnd.towline.proposal+json" }
+
+// Validate implements [Document].
+func (p Proposal) Validate() error {
+	var check checker
+	check.head(p.Version, p.Environment)
+	check.name("agent", p.Agent)
+	check.that("digest", hexDigest(p.Digest), "must be a SHA-256 in hex")
+	check.that("plan", hexDigest(p.Plan), "must be a SHA-256 in hex")
+	check.time("created", p.Created)
+	check.names("scopes", p.Scopes)
+	return check.err()
+}
+
+// Verdict is what an approver says of a proposal.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictApprove Verdict = "approve"
+	VerdictReject  Verdict = "reject"
+)
+
+// PlanDecision is one approver's word about one proposal. It is signed with the
+// approver's SSH key and written once: it cannot be taken back, but it is about that
+// very plan and no other.
+type PlanDecision struct {
+	Version     int     `json:"version"`
+	Environment string  `json:"environment"`
+	Agent       string  `json:"agent"`
+	Digest      string  `json:"digest"`
+	Verdict     Verdict `json:"verdict"`
+	Reason      string  `json:"reason,omitempty"`
+	// By names the approver for people; the key is what counts.
+	By   string    `json:"by,omitempty"`
+	Time time.Time `json:"time"`
+}
+
+// Validate implements [Document].
+func (d PlanDecision) Validate() error {
+	var check checker
+	check.head(d.Version, d.Environment)
+	check.name("agent", d.Agent)
+	check.that("digest", hexDigest(d.Digest), "must be a SHA-256 in hex")
+	check.that("verdict", d.Verdict == VerdictApprove || d.Verdict == VerdictReject, "must be approve or reject")
+	check.text("reason", d.Reason)
+	check.text("by", d.By)
+	check.time("time", d.Time)
+	return check.err()
+}
+
+// PlanNamespace is the SSH signature namespace of decisions about plans.
+const PlanNamespace = "towline-plan"
+
+// SignPlanDecision signs a decision.
+func SignPlanDecision(decision PlanDecision, signer ssh.Signer) ([]byte, error) {
+	return signAs(PlanNamespace, decision, signer)
+}
+
+// ProposalPhase is what became of a proposal.
+type ProposalPhase string
+
+// The phases of a proposal.
+const (
+	ProposalPending  ProposalPhase = "pending"  // approvals are missing
+	ProposalApproved ProposalPhase = "approved" // it may be applied
+	ProposalRejected ProposalPhase = "rejected" // an approver has said no
+	// ProposalSuperseded: something that it was made of has changed since.
+	ProposalSuperseded ProposalPhase = "superseded"
+)
+
+// Standing is what the decisions about a proposal come to.
+type Standing struct {
+	Phase ProposalPhase
+	// Approvers are the [ApproverID]s of those who approved and count in some scope,
+	// Rejector is who rejected, with Reason.
+	Approvers        []string
+	Rejector, Reason string
+	// Missing counts the approvals that the scope with most of them still needs.
+	Missing int
+}
+
+// Decide counts the decisions about a proposal. Those of others than the approvers of
+// its scopes, of another proposal, or unsigned are as if they were not there. Every
+// scope needs its own number of approvals; one approver of any scope can reject.
+func Decide(proposal Proposal, scopes map[string]Scope, decisions [][]byte) Standing {
+	standing := Standing{Phase: ProposalApproved}
+	approved := map[string]bool{}
+	for _, data := range decisions {
+		decision, key, err := openDecision(data)
+		if err != nil || decision.Digest != proposal.Digest || decision.Environment != proposal.Environment || decision.Agent != proposal.Agent {
+			continue
+		}
+		id := ApproverID(key)
+		if !slices.ContainsFunc(proposal.Scopes, func(name string) bool { return scopes[name].approvedBy(key) }) {
+			continue
+		}
+		if decision.Verdict == VerdictReject {
+			standing.Phase, standing.Rejector, standing.Reason = ProposalRejected, id, decision.Reason
+			continue
+		}
+		if !approved[id] {
+			approved[id] = true
+			standing.Approvers = append(standing.Approvers, id)
+		}
+	}
+	slices.Sort(standing.Approvers)
+	for _, name := range proposal.Scopes {
+		standing.Missing = max(standing.Missing, scopes[name].missing(approved))
+	}
+	if standing.Phase == ProposalApproved && standing.Missing > 0 {
+		standing.Phase = ProposalPending
+	}
+	return standing
+}
+
+// approvedBy tells whether a key is that of one of the scope's approvers.
+func (s Scope) approvedBy(key ssh.PublicKey) bool {
+	return s.Approval != nil && isListed(s.Approval.Approvers, key)
+}
+
+// missing counts the approvals that the scope still needs. A scope that names no
+// approvers can have none: nothing in it is ever approved.
+func (s Scope) missing(approved map[string]bool) int {
+	if s.Approval == nil {
+		return 1
+	}
+	have := 0
+	for _, line := range s.Approval.Approvers {
+		if key, err := ParseApprover(line); err == nil && approved[ApproverID(key)] {
+			have++
+		}
+	}
+	return max(0, s.Approval.Needed()-have)
+}
+
+func openDecision(data []byte) (PlanDecision, ssh.PublicKey, error) {
+	payload, key, err := openAs(PlanNamespace, data)
+	if err != nil {
+		return PlanDecision{}, nil, fmt.Errorf("open decision: %w", err)
+	}
+	decision, err := Decode[PlanDecision](payload)
+	return decision, key, err
+}
+
+// isListed tells whether a key is among keys in authorized_keys form.
+func isListed(lines []string, key ssh.PublicKey) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		listed, err := ParseApprover(line)
+		return err == nil && bytes.Equal(listed.Marshal(), key.Marshal())
+	})
+}
+
+// ProposalUse is what a round made of a proposal, for its receipt.
+type ProposalUse struct {
+	Digest string        `json:"digest"`
+	Phase  ProposalPhase `json:"phase"`
+	// Approvers are the [ApproverID]s of those who approved, Missing how many more are needed.
+	Approvers []string `json:"approvers,omitempty"`
+	Missing   int      `json:"missing,omitempty"`
+	// By is the digest of the proposal that took its place, "" if there is none any more.
+	By string `json:"by,omitempty"`
+}
+
+// PlanBody is what is sealed of a proposed plan.
+type PlanBody struct {
+	// Text is the plan as people read it, with sensitive values hidden.
+	Text string `json:"text"`
+	// Plan is Terraform's plan JSON, with all values.
+	Plan json.RawMessage `json:"plan"`
+}

@@ -1,0 +1,111 @@
+package repository
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
+)
+
+const (
+	// maxProposals bounds the proposals of one agent that are read. Agents keep fewer.
+	maxProposals = 200
+	// maxDecisions bounds the decisions about one proposal, maxDecision one of them in bytes.
+	maxDecisions = 200
+	maxDecision  = 64 << 10
+)
+
+// Proposal reads one of the agent's proposals; [ErrNotFound] if there is none.
+func (r *Reports) Proposal(ctx context.Context, digest string) (control.Proposal, error) {
+	return r.proposal(ctx, control.ProposalKey(r.declared.Environment, r.declared.Name, digest))
+}
+
+func (r *Reports) proposal(ctx context.Context, key string) (control.Proposal, error) {
+	object, err := getReport(ctx, r.store, key)
+	if errors.Is(err, objstore.ErrNotExist) {
+		return control.Proposal{}, fmt.Errorf("%s: %w", key, ErrNotFound)
+	}
+	if err != nil {
+		return control.Proposal{}, err
+	}
+	proposal, err := control.Open[control.Proposal](object.Data, r.key)
+	if err == nil {
+		err = r.isOurs(proposal.Environment, proposal.Agent)
+	}
+	if err == nil && control.ProposalKey(proposal.Environment, proposal.Agent, proposal.Digest) != key {
+		err = errors.New("it was signed under another name")
+	}
+	if err != nil {
+		return control.Proposal{}, notBelieved(key, err)
+	}
+	return proposal, nil
+}
+
+// Proposals reads the agent's proposals that hold, the newest first. What others have
+// put beside them is left out.
+func (r *Reports) Proposals(ctx context.Context) ([]control.Proposal, error) {
+	var out []control.Proposal
+	seen := 0
+	for info, err := range r.store.List(ctx, control.ProposalPrefix(r.declared.Environment, r.declared.Name)) {
+		if err != nil {
+			return nil, fmt.Errorf("list proposals: %w", err)
+		}
+		if seen++; seen > maxProposals {
+			break
+		}
+		proposal, err := r.proposal(ctx, info.Key)
+		if errors.Is(err, ErrNotBelieved) || errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, proposal)
+	}
+	slices.SortFunc(out, func(a, b control.Proposal) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.Digest, b.Digest))
+	})
+	return out, nil
+}
+
+// Plan reads the sealed plan of a proposal; [ErrNotFound] if it is gone. limit bounds it, in bytes.
+func (r *Reports) Plan(ctx context.Context, proposal control.Proposal, limit int64) ([]byte, error) {
+	key := control.PlanKey(proposal.Environment, proposal.Agent, proposal.Plan)
+	object, err := r.store.Get(ctx, key, limit)
+	if errors.Is(err, objstore.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", key, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if (Held{Data: object.Data}).Digest() != proposal.Plan {
+		return nil, notBelieved(key, errors.New("it is not what the proposal names"))
+	}
+	return object.Data, nil
+}
+
+// Decisions reads what was written about a proposal, whoever wrote it; see [control.Decide].
+func Decisions(ctx context.Context, store objstore.Store, environment, digest string) ([][]byte, error) {
+	var out [][]byte
+	for info, err := range store.List(ctx, control.DecisionPrefix(environment, digest)) {
+		if err != nil {
+			return nil, fmt.Errorf("list decisions: %w", err)
+		}
+		if len(out) == maxDecisions {
+			break
+		}
+		object, err := store.Get(ctx, info.Key, maxDecision)
+		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read decision: %w", err)
+		}
+		out = append(out, object.Data)
+	}
+	return out, nil
+}
