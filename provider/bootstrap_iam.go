@@ -44,7 +44,7 @@ func iamPolicy(m machine, channel string) (string, error) {
 	own, lease, state, journal := control.AgentPrefix(m.Environment, m.Agent), shard.LeasePrefix(), shard.StatePrefix(), shard.JournalPrefix()
 	reads := []string{
 		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
-		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.GrantsPrefix(m.Environment),
+		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.SharedPrefix(m.Environment), control.GrantsPrefix(m.Environment),
 		control.EnvironmentPrefix(m.Environment) + "decisions/",
 	}
 	doc := policy{"2012-10-17", []statement{

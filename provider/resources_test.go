@@ -63,6 +63,7 @@ resource "towline_policy" "all" {
 		strings.Replace(agentConfig, "join_token_file", `labels        = { zone = "a" }
   poll_interval = "30s"
   slack         = { webhook_env = "SLACK" }
+  recipients    = ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti"]
   join_token_file`, 1),
 		strings.NewReplacer(`"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", "  warn_until  = ", "  enforcement = \"warn\"\n # ").Replace(policy),
 	)

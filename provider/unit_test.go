@@ -281,6 +281,8 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	t.Parallel()
 	m := onS3()
 	m.TokenSource.SecretsManager, m.Webhook.SSMParameter = "towline/token", "slack"
+	const kmsARN = "arn:aws:kms:eu-central-1:111122223333:key/0d990263-018e-4e65-a703-eff731de951e"
+	m.Recipients = []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "awskms:" + kmsARN}
 	text, err := iamPolicy(m, "stable")
 	if err != nil {
 		t.Fatal(err)
@@ -302,13 +304,15 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	const own, lease, state, journal = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/", objects + "environments/prod/journal/"
 	want := map[string][]string{
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
-			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*"},
+			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*"},
 		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
 		"s3:DeleteObject":               {state + "*", journal + "*", own + "plans/*", own + "proposals/*"},
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},
 		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????"},
 		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack"},
+		"kms:GenerateDataKey":           {kmsARN},
+		"kms:Decrypt":                   {kmsARN},
 	}
 	if diff := cmp.Diff(want, allowed); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)

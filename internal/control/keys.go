@@ -99,10 +99,13 @@ func DecisionKey(environment, digest, approver string) string {
 	return DecisionPrefix(environment, digest) + approver + documentSuffix
 }
 
+// SharedPrefix begins the keys under which agents are given what opens sealed objects.
+func SharedPrefix(environment string) string { return EnvironmentPrefix(environment) + "keys/" }
+
 // SharedKey is overwritten by whoever gives one agent the key of one sealed object;
 // digest is the SHA-256 of what is sealed, in hex, and keyID names the agent's key.
 func SharedKey(environment, digest, keyID string) string {
-	return EnvironmentPrefix(environment) + "keys/" + digest + "/" + keyID
+	return SharedPrefix(environment) + digest + "/" + keyID
 }
 
 // GrantsPrefix begins the keys of an environment's grants.
