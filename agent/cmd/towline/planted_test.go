@@ -38,7 +38,8 @@ type planting struct {
 	values plantedValues
 	repo   *repository.Repository
 	key    trust.Key
-	output bytes.Buffer // of all runs
+	joins  []control.Join // so far
+	output bytes.Buffer   // of all runs
 
 	mu    sync.Mutex
 	posts []string
@@ -58,9 +59,7 @@ func newPlanting(t *testing.T) *planting {
 		p.posts = append(p.posts, string(body))
 	}))
 	t.Cleanup(server.Close)
-	_, token, err := ed25519.GenerateKey(nil)
-	p.must(err)
-	p.values["join token"] = base64.StdEncoding.EncodeToString(token.Seed())
+	var err error
 	p.key, err = trust.GenerateKey()
 	p.must(err)
 	store, err := open.Open(t.Context(), "file://"+p.path("store"))
@@ -68,7 +67,6 @@ func newPlanting(t *testing.T) *planting {
 	p.repo, err = repository.Init(t.Context(), store, repository.SingleKey(p.key.Public(), []string{"prod"}, []string{"stable"}), p.signing())
 	p.must(err)
 	p.write("root.json", string(p.repo.Root()))
-	p.write("token", p.values["join token"])
 	p.write("webhook", server.URL+"/"+p.values["webhook"])
 	sops, err := os.ReadFile("../../../internal/sops/testdata/age-key.txt")
 	p.must(err)
@@ -76,16 +74,26 @@ func newPlanting(t *testing.T) *planting {
 	p.write("agent.hcl", fmt.Sprintf("store = %q\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = %q\ndata_dir = %q\nidentities = [%q]\njoin_token {\n  file = %q\n}\n",
 		"file://"+p.path("store"), p.path("root.json"), p.path("data"), p.path("identity.txt"), p.path("token")))
 	p.mirror()
-	public, _ := token.Public().(ed25519.PublicKey)
-	_, err = p.repo.PutDocuments(t.Context(), p.signing(),
+	p.declare()
+	return p
+}
+
+// declare declares the agent's next enrolment, whose token works once.
+func (p *planting) declare() {
+	p.t.Helper()
+	public, token, err := ed25519.GenerateKey(nil)
+	p.must(err)
+	p.values["join token"] = base64.StdEncoding.EncodeToString(token.Seed())
+	p.write("token", p.values["join token"])
+	join := control.Join{Generation: len(p.joins) + 1, PublicKey: control.EncodeKey(public), Expires: time.Now().Add(time.Hour).UTC()}
+	_, err = p.repo.PutDocuments(p.t.Context(), p.signing(),
 		control.Agent{
 			Version: control.FormatVersion, Environment: "prod", Name: "a1", Channel: "stable", Scopes: []string{"all"}, PollInterval: control.Duration(time.Minute),
-			Slack: &control.Slack{WebhookFile: p.path("webhook")},
-			Join:  control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: time.Now().Add(time.Hour).UTC()},
+			Slack: &control.Slack{WebhookFile: p.path("webhook")}, Join: join, Earlier: p.joins,
 		},
 		control.Scope{Version: control.FormatVersion, Environment: "prod", Name: "all", Include: []control.Match{{Address: "**"}}, Drift: control.Drift{Mode: control.DriftObserve}})
 	p.must(err)
-	return p
+	p.joins = append(p.joins, join)
 }
 
 func (p *planting) must(err error) {
