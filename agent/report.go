@@ -36,20 +36,7 @@ func (r *round) report(ctx context.Context) {
 	if err := r.writeReceipt(); err != nil {
 		a.log.Error("receipt not written", "error", err)
 	}
-	sendCtx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	for _, step := range []struct {
-		name string
-		run  func(context.Context) error
-	}{{"state", a.uploadState}, {"receipts", a.sendReceipts}, {"heartbeat", r.sendHeartbeat}} {
-		if a.memory.Epoch == 0 {
-			break // not enrolled, or never held the lease: nothing to say to the store
-		}
-		if err := step.run(sendCtx); err != nil {
-			a.log.Warn("not sent; it is kept and sent later", "what", step.name, "error", err)
-			break
-		}
-	}
+	r.send(ctx)
 	if err := r.notify(ctx); err != nil {
 		a.log.Warn("people were not told; it is tried again next round", "error", err)
 	}
@@ -226,6 +213,31 @@ func (a *Agent) sendReceipt(ctx context.Context, name string) error {
 func (a *Agent) noteDouble(key string, signed []byte) {
 	if _, err := control.Open[control.Receipt](signed, a.publicHalf()); err == nil {
 		a.doubled = fmt.Errorf("another process uses this agent's key and has written %s: was its machine or data folder copied? Stop one of the two and declare a new generation of the enrolment for it", key)
+	}
+}
+
+// send tells the store of the round. An agent that has never held the lease has only its
+// word to give.
+func (r *round) send(ctx context.Context) {
+	a := r.agent
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	for _, step := range []struct {
+		name string
+		due  bool
+		run  func(context.Context) error
+	}{
+		{"state", a.memory.Epoch > 0, a.uploadState},
+		{"receipts", a.memory.Epoch > 0, a.sendReceipts},
+		{"heartbeat", a.memory.Epoch > 0 || r.enrolled, r.sendHeartbeat},
+	} {
+		if !step.due {
+			continue
+		}
+		if err := step.run(ctx); err != nil {
+			a.log.Warn("not sent; it is kept and sent later", "what", step.name, "error", err)
+			return
+		}
 	}
 }
 

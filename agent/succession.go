@@ -65,6 +65,9 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 	if err := r.silent(ctx, holder); err != nil {
 		return nil, err
 	}
+	if err := r.rehearse(ctx); err != nil {
+		return nil, fmt.Errorf("agent %s has ended, and this one cannot take over from it: %w", agentOf(holder.Holder), err)
+	}
 	held, err := lease.TakeOver(ctx, a.store, r.applicant(), holder, a.now())
 	switch {
 	case errors.Is(err, lease.ErrHeld):
@@ -73,6 +76,26 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 		a.log.Info("lease taken over", "from", holder.Holder, "epoch", held.Epoch)
 	}
 	return held, err
+}
+
+// rehearse finds out whether what is to be taken up can be read: who only held the lease would
+// keep it from those who can go on.
+func (r *round) rehearse(ctx context.Context) error {
+	a := r.agent
+	keys := a.writers(ctx, r.declared)
+	stored, doubtful, err := a.newestState(ctx, keys, true)
+	if err != nil {
+		return err
+	}
+	var from stateName
+	switch {
+	case stored != nil:
+		from = stored.stateName
+	case doubtful > 0 && a.memory.Serial == 0:
+		return fmt.Errorf("the store holds no state that an agent of the environment has signed, but %d others", doubtful)
+	}
+	_, err = a.readJournal(ctx, keys, from)
+	return err
 }
 
 // ended returns an error unless the holder of the epoch before this agent's has ended its
