@@ -19,6 +19,8 @@ type Client struct {
 	sources Sources
 	root    []byte
 	cache   cache
+	// verified is what the last update came to, nil before the first.
+	verified *verified
 }
 
 // NewClient returns a client that trusts the repository's first root and keeps
@@ -64,12 +66,19 @@ type State struct {
 // repository or that newer versions are withheld.
 func (c *Client) Update(ctx context.Context, now time.Time, environment, channel string) (*State, error) {
 	var done *update
+	var same *State
 	err := c.sources.try(ctx, func(ctx context.Context, store objstore.Store) error {
+		if same = c.unchanged(ctx, store, now, environment, channel); same != nil {
+			return nil
+		}
 		done = &update{client: c, store: store, ctx: ctx, now: now, environment: environment, channel: channel}
 		return done.run()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update from %s: %w", c.sources[0].URL(), err)
+	}
+	if same != nil {
+		return same, nil
 	}
 	if channel == "" {
 		return done.state, nil
@@ -77,6 +86,7 @@ func (c *Client) Update(ctx context.Context, now time.Time, environment, channel
 	if err := c.cache.keep(ctx, done.kept, done.state); err != nil {
 		return nil, fmt.Errorf("update: keep what was verified: %w", err)
 	}
+	c.remember(done)
 	return done.state, nil
 }
 
