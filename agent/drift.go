@@ -17,6 +17,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/states"
@@ -51,6 +52,22 @@ func (a *Agent) digest(v cty.Value) string {
 		mac.Write(data)
 	}
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// digestOf stands for the real values that a decision is about; "" for an object that
+// is gone.
+func (a *Agent) digestOf(j guard.Judged) string {
+	if j.Deleted {
+		return ""
+	}
+	vals := make([]cty.Value, 0, len(j.Attributes))
+	for _, path := range j.Attributes {
+		vals = append(vals, objchange.ValueAt(j.Real, path))
+	}
+	if len(vals) == 0 {
+		vals = append(vals, attribute(j.Real, "id"))
+	}
+	return a.digest(cty.TupleVal(vals))[:digestLength]
 }
 
 // drifted is what was decided about one object's drift.

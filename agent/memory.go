@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 )
 
@@ -35,6 +36,8 @@ type memory struct {
 	// SealedFor identifies those who can open that object; "" of those who did not seal.
 	SealedFor string       `json:"sealed_for,omitempty"`
 	Drift     guard.Memory `json:"drifted,omitempty"`
+	// Unmanaged are the objects that inventories listed last and nobody manages.
+	Unmanaged []control.UnmanagedItem `json:"unmanaged,omitempty"`
 	// Proposal is the digest of the plan that waits for approval.
 	Proposal string `json:"proposal,omitempty"`
 	// Told is the drift set that people were last told of.

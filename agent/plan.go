@@ -92,6 +92,7 @@ func (r *round) makePlan(ctx context.Context) error {
 	observed := guard.Observe(plan, *r.rules(), schemas)
 	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
+	r.findUnmanaged(plan)
 	a.lastJudged = r.judged
 	r.plan = plan
 	if len(r.judged) > 0 {

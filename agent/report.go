@@ -78,7 +78,8 @@ func (r *round) driftItems() []control.DriftItem {
 	judged := r.lastKnown()
 	out := make([]control.DriftItem, 0, len(judged))
 	for _, j := range judged {
-		out = append(out, control.DriftItem{Address: j.Addr.String(), Attributes: j.Attributes, Deleted: j.Deleted, Decision: string(j.Decision), Since: j.Since})
+		out = append(out, control.DriftItem{Address: j.Addr.String(), Attributes: j.Attributes, Deleted: j.Deleted, Replaced: j.Replaced, Computed: j.Computed,
+			Decision: string(j.Decision), Since: j.Since, Digest: r.agent.digestOf(j)})
 	}
 	return out
 }
@@ -117,7 +118,7 @@ func (r *round) writeReceipt() error {
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
 		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
-		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Grants: r.grantUses(), Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
+		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Unmanaged: r.unmanaged, Grants: r.grantUses(), Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
 	}
 	signed, err := control.Sign(receipt, a.private)
 	if err != nil {

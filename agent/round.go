@@ -33,10 +33,12 @@ type round struct {
 	// enrolled tells that the store has shown, in this round, that the claim is this machine's.
 	enrolled bool
 
-	plan     *plans.Plan
-	judged   []guard.Judged
-	approved guard.Approved
-	changes  []control.Change
+	plan   *plans.Plan
+	judged []guard.Judged
+	// unmanaged are objects beside the agent's own that nobody manages.
+	unmanaged []control.UnmanagedItem
+	approved  guard.Approved
+	changes   []control.Change
 	// proposals are what became of plans that need approval.
 	proposals []control.ProposalUse
 	// policies are what policies said about the plan.

@@ -76,8 +76,8 @@ func Follows(before Receipt, signedBefore []byte, receipt Receipt) error {
 }
 
 // DriftSet is the identity of a set of drift: it changes when an instance or an
-// attribute joins or leaves, and not with the order, the age or what was decided.
-// The empty set's is "".
+// attribute joins or leaves or has another value, and not with the order, the age or
+// what was decided. The empty set's is "".
 func DriftSet(items []DriftItem) string {
 	if len(items) == 0 {
 		return ""
@@ -85,7 +85,7 @@ func DriftSet(items []DriftItem) string {
 	lines := make([]string, len(items))
 	for i, item := range items {
 		attributes := slices.Sorted(slices.Values(item.Attributes))
-		line, _ := json.Marshal([]any{item.Address, item.Deleted, attributes}) // strings and booleans always encode
+		line, _ := json.Marshal([]any{item.Address, item.Deleted, item.Replaced, attributes, item.Digest}) // strings and booleans always encode
 		lines[i] = string(line)
 	}
 	slices.Sort(lines)
