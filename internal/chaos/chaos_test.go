@@ -130,12 +130,18 @@ func TestChangeByAnotherIsFound(t *testing.T) {
 	t.Parallel()
 	l, noon := newLedger(nil), time.Now()
 	l.reigns = []lease.Record{{Epoch: 1, Holder: "agent-1/a", Taken: noon}, {Epoch: 2, Holder: "agent-2/b", Taken: noon.Add(time.Minute)}}
+	l.underWay = map[string]bool{"7": true}
 	for i, test := range []struct {
 		after time.Duration
 		actor string
+		name  string
 		found bool
-	}{{time.Second, "agent-1", false}, {time.Second, "agent-2", true}, {2 * time.Minute, "agent-2", false}, {2 * time.Minute, "agent-1", true}} {
-		err := l.addEvent(cloudapi.Event{Sequence: int64(i), Time: noon.Add(test.after), Actor: test.actor, Action: cloudapi.ActionUpdate})
+	}{
+		{time.Second, "agent-1", "slot-1", false}, {time.Second, "agent-2", "slot-1", true},
+		{2 * time.Minute, "agent-2", "slot-1", false}, {2 * time.Minute, "agent-1", "slot-8-71", true},
+		{2 * time.Minute, "agent-1", "slot-7-81", false}, // it was under way
+	} {
+		err := l.addEvent(cloudapi.Event{Sequence: int64(i), Time: noon.Add(test.after), Actor: test.actor, Action: cloudapi.ActionUpdate, Ref: cloudapi.Ref{Name: test.name}})
 		if errors.Is(err, ErrViolated) != test.found {
 			t.Errorf("%s changes something %s after the first epoch: %v", test.actor, test.after, err)
 		}

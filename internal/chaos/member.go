@@ -152,9 +152,11 @@ func (m *member) recovered() error {
 	return m.start()
 }
 
+func (m *member) journal() string { return filepath.Join(m.dataDir(), "state.json.journal") }
+
 // journalled counts the entries in the agent's journal.
 func (m *member) journalled() int {
-	data, err := os.ReadFile(filepath.Join(m.dataDir(), "state.json.journal"))
+	data, err := os.ReadFile(m.journal())
 	if err != nil {
 		return 0
 	}

@@ -3,9 +3,12 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
 // pairKinds are what happens to two agents of one environment beside what happens to one.
@@ -70,6 +73,7 @@ func (s *site) awaitFollower(ctx context.Context, than *member) error {
 	for {
 		m, err := s.holder(ctx)
 		if err != nil || m != than {
+			s.ledger.underWay, err = than.begun()
 			return err
 		}
 		select {
@@ -80,6 +84,23 @@ func (s *site) awaitFollower(ctx context.Context, than *member) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// begun are the slots for which the agent's journal has a call that is under way.
+func (m *member) begun() (map[string]bool, error) {
+	entries, err := journal.Read(m.journal())
+	if err != nil {
+		return nil, err
+	}
+	open, err := journal.Replay(states.New(), entries)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, intent := range open {
+		out[intent.Address[strings.LastIndex(intent.Address, ".slot")+len(".slot"):]] = true
+	}
+	return out, nil
 }
 
 // keptWords bounds the words that are remembered.
