@@ -37,14 +37,7 @@ type breakGlassModel struct {
 func breakGlassSchema() schema.Schema {
 	attributes := headAttributes("policy")
 	attributes["scopes"] = scopesAttribute("Names of the scopes over which a grant may be opened.")
-	attributes["approvers"] = schema.SetAttribute{
-		ElementType: types.StringType, Required: true,
-		MarkdownDescription: "Public keys of the people who may open and approve grants, as in OpenSSH's `authorized_keys`.",
-		Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(textRule{"Approver is not valid", func(line string) error {
-			_, err := control.ParseApprover(line)
-			return explain(err, "must be a public key such as \"ssh-ed25519 AAAA… name\"")
-		}})},
-	}
+	attributes["approvers"] = approversAttribute("Public keys of the people who may open and approve grants, as in OpenSSH's `authorized_keys`.")
 	attributes["approvals"] = schema.Int64Attribute{
 		Optional: true, Computed: true, Default: int64default.StaticInt64(1),
 		MarkdownDescription: "How many approvers must sign a grant, its opener included. One, unless set.",
@@ -66,6 +59,17 @@ func breakGlassSchema() schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "A break-glass policy says who may suspend the correction of drift, over what, for how long and with whose approval.",
 		Attributes:          attributes,
+	}
+}
+
+// approversAttribute lists public keys of people.
+func approversAttribute(description string) schema.Attribute {
+	return schema.SetAttribute{
+		ElementType: types.StringType, Required: true, MarkdownDescription: description,
+		Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(textRule{"Approver is not valid", func(line string) error {
+			_, err := control.ParseApprover(line)
+			return explain(err, "must be a public key such as \"ssh-ed25519 AAAA… name\"")
+		}})},
 	}
 }
 

@@ -59,6 +59,7 @@ resource "towline_policy" "all" {
   actions           = ["update", "create"]
   ignore_attributes = ["simcloud_config.labels"]
   max_deletes       = 0
+  approval          = { approvers = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"], changes = true }
   drift             = { mode = "enforce", grace = "600s" }`, 1),
 		strings.Replace(agentConfig, "join_token_file", `labels        = { zone = "a" }
   poll_interval = "30s"

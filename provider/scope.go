@@ -27,6 +27,7 @@ type scopeModel struct {
 	Windows          types.List   `tfsdk:"windows"`
 	Drift            types.Object `tfsdk:"drift"`
 	Inventories      types.List   `tfsdk:"inventories"`
+	Approval         types.Object `tfsdk:"approval"`
 }
 
 // document returns what the model declares.
@@ -45,6 +46,7 @@ func (m *scopeModel) document(ctx context.Context) (control.Declared, diag.Diagn
 	scope.Windows = listAs(ctx, m.Windows, windowModel.window, &diags)
 	scope.Drift = objectAs[driftModel](ctx, m.Drift, &diags).drift(ctx, &diags)
 	scope.Inventories = listAs(ctx, m.Inventories, inventoryModel.inventory, &diags)
+	scope.Approval = m.approval(ctx, &diags)
 	return scope, diags
 }
 
@@ -67,6 +69,7 @@ func (m *scopeModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 	m.Windows = listFrom(ctx, windowType, scope.Windows, windowOf, &diags)
 	m.Drift = objectFrom(ctx, driftType, driftOf(ctx, scope.Drift, &diags), &diags)
 	m.Inventories = listFrom(ctx, inventoryType, scope.Inventories, inventoryOf, &diags)
+	m.Approval = approvalOf(ctx, scope.Approval, &diags)
 	return diags
 }
 

@@ -32,6 +32,7 @@ func scopeSchema() schema.Schema {
 	attributes["windows"] = windowsAttribute()
 	attributes["drift"] = driftAttribute()
 	attributes["inventories"] = inventoriesAttribute()
+	attributes["approval"] = approvalAttribute()
 	return schema.Schema{
 		MarkdownDescription: "A scope says what an agent may touch, and what it does when somebody else has touched it. " +
 			"An agent changes nothing outside of its scopes: a plan that would is refused as a whole. " +

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/towline/terraform-provider-towline/agent"
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/stream"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -128,6 +129,11 @@ func (a *app) ownCommands() map[string]func() *command {
 		"status":               a.statusCommand,
 		"drift":                a.driftCommand,
 		"receipts":             a.receiptsCommand,
+		"plans":                a.group("plans", "See and approve what agents propose"),
+		"plans list":           a.plansListCommand,
+		"plans show":           a.plansShowCommand,
+		"plans approve":        a.plansDecideCommand(control.VerdictApprove),
+		"plans reject":         a.plansDecideCommand(control.VerdictReject),
 		"break-glass":          a.group("break-glass", "Suspend the correction of objects in an emergency"),
 		"break-glass open":     a.breakGlassOpenCommand,
 		"break-glass approve":  a.breakGlassApproveCommand,

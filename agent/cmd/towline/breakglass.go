@@ -160,8 +160,13 @@ func resultOf(grant control.Grant, policy control.BreakGlassPolicy) grantResult 
 
 // approverNames are the comments of a policy's keys by approver.
 func approverNames(policy control.BreakGlassPolicy) map[string]string {
+	return namesOfKeys(policy.Approvers)
+}
+
+// namesOfKeys are the comments of keys in authorized_keys form, by approver.
+func namesOfKeys(lines []string) map[string]string {
 	names := map[string]string{}
-	for _, line := range policy.Approvers {
+	for _, line := range lines {
 		if key, comment, _, _, err := ssh.ParseAuthorizedKey([]byte(line)); err == nil {
 			names[control.ApproverID(key)] = comment
 		}

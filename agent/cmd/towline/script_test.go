@@ -24,14 +24,16 @@ import (
 // scriptCommands play the parties whose programs the scripts do not run: the
 // provider that declares, the agent that reports, and somebody who tampers.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"declare": scriptCommand(declare),
-	"enrol":   scriptCommand(enrol),
-	"beat":    scriptCommand(beat),
-	"receipt": scriptCommand(receipt),
-	"tamper":  scriptCommand(tamper),
-	"replace": scriptCommand(replace),
-	"grantid": scriptCommand(grantID),
-	"squat":   scriptCommand(squat),
+	"declare":  scriptCommand(declare),
+	"enrol":    scriptCommand(enrol),
+	"beat":     scriptCommand(beat),
+	"receipt":  scriptCommand(receipt),
+	"tamper":   scriptCommand(tamper),
+	"replace":  scriptCommand(replace),
+	"grantid":  scriptCommand(grantID),
+	"approval": scriptCommand(approval),
+	"propose":  scriptCommand(propose),
+	"squat":    scriptCommand(squat),
 
 	"both":      both,
 	"samestate": sameState,
@@ -191,6 +193,7 @@ func beat(s script, args []string) error {
 	flags := flag.NewFlagSet("beat", flag.ContinueOnError)
 	age, next := flags.Duration("age", 0, ""), flags.Duration("next", time.Minute, "")
 	outcome, message := flags.String("outcome", "converged", ""), flags.String("message", "", "")
+	proposal := flags.String("proposal", "", "")
 	drift, old := flags.Int("drift", 0, ""), flags.Bool("old", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -199,7 +202,7 @@ func beat(s script, args []string) error {
 	at := time.Now().Add(-*age).UTC()
 	report := control.Heartbeat{
 		Version: control.FormatVersion, Environment: environment, Agent: name, Time: at, AgentVersion: "1.2.3", Channel: "stable",
-		Outcome: control.Outcome(*outcome), Message: *message, Drift: *drift, Objects: 30, NextRound: at.Add(*next),
+		Outcome: control.Outcome(*outcome), Message: *message, Drift: *drift, Objects: 30, Proposal: *proposal, NextRound: at.Add(*next),
 	}
 	list, err := s.repo().Revisions(context.Background(), "stable")
 	if err != nil {
