@@ -206,7 +206,10 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	if err := s.publish(ctx); err != nil {
 		return f, false, err
 	}
-	if err := m.start(); err != nil {
+	if !f.followed { // who is to be followed and was ended already stays down
+		err = m.start()
+	}
+	if err != nil {
 		return f, false, err
 	}
 	happened, err = s.awaitFault(ctx, sprung, f.lasts)
