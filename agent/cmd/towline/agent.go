@@ -139,6 +139,9 @@ const (
 	// changeTimeout bounds one change; databases and clusters take hours. It is below the
 	// time that an agent gives all changes of a round.
 	changeTimeout = 10 * time.Hour
+	// keptVersions is how many versions of a provider stay installed: that of the revision
+	// in force, and the one to which a revision that is no good falls back.
+	keptVersions = 2
 )
 
 // agentProviders installs a revision's providers as its lock file says: from the
@@ -163,6 +166,9 @@ func agentProviders(ctx context.Context, log *slog.Logger, sources repository.So
 		diags = append(diags, moreDiags...)
 		if diags.HasErrors() {
 			return nil, nil, diags
+		}
+		if err := installation.Prune(keptVersions); err != nil {
+			log.Warn("old versions of providers were not removed", "error", err)
 		}
 		pool := plugin.NewPool(installation, plugin.Options{
 			Logger: log, SchemaDir: filepath.Join(dataDir, "schemas"), HardMemory: cmp.Or(config.ProviderMemoryMiB<<20, plugin.DefaultHardMemory), CallTimeout: callTimeout, ChangeTimeout: changeTimeout,
