@@ -34,15 +34,13 @@ func (b *bench) local(ctx context.Context) ([]Figure, error) {
 // applies measures applies from nothing. Those of terraform grow with the square,
 // so the size of the target takes it minutes and is measured once, if asked for.
 func (b *bench) applies(ctx context.Context) ([]Figure, error) {
-	sizes := []struct {
-		n      int
-		target Target
-	}{{b.size(1000), Target{}}}
+	type size struct {
+		n              int
+		target, memory Target
+	}
+	sizes := []size{{n: b.size(1000)}}
 	if b.opts.Full {
-		sizes = append(sizes, struct {
-			n      int
-			target Target
-		}{b.size(5000), Faster(100)})
+		sizes = append(sizes, size{b.size(5000), Faster(100), Share(0.5)})
 	}
 	var figures []Figure
 	for _, size := range sizes {
@@ -56,7 +54,7 @@ func (b *bench) applies(ctx context.Context) ([]Figure, error) {
 			return figures, err
 		}
 		work := fmt.Sprintf("%d in layers, apply", objects)
-		figures = append(figures, p.wall(work, size.target), p.peak(work, Share(0.5)))
+		figures = append(figures, p.wall(work, size.target), p.peak(work, size.memory))
 	}
 	return figures, nil
 }

@@ -82,7 +82,7 @@ func (a *app) installProviders(ctx context.Context, opts install.Options) bool {
 	if a.show(diags) {
 		return false
 	}
-	installation, diags := install.Open(".", cliconfig.OSEnvironment())
+	installation, diags := install.Settings{Hashes: cacheDir("packages")}.Open(".", cliconfig.OSEnvironment())
 	if a.show(diags) {
 		return false
 	}

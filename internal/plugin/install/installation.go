@@ -160,7 +160,7 @@ func (i *Installation) Locate(_ context.Context, addr addrs.Provider) (Executabl
 	if !ok {
 		return Executable{}, append(diags, notLocked(addr)...)
 	}
-	exe, err := i.verify(addr, lock)
+	exe, err := i.verify(addr, lock, i.hashes.of)
 	if err != nil {
 		return Executable{}, append(diags, tfdiags.New(tfdiags.Error, "Required plugins are not installed",
 			fmt.Sprintf("The provider %s %s is not installed as the dependency lock file says: %s. Run \"towline init\" to install it.", addr, lock.Version, err))...)
@@ -174,7 +174,7 @@ func notLocked(addr addrs.Provider) tfdiags.Diagnostics {
 }
 
 // verify checks the installed package of a provider and returns its program.
-func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (Executable, error) {
+func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock, hashOf func(dir string) (string, error)) (Executable, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	dir := packageDir(i.providersDir(), addr, lock.Version)
@@ -187,7 +187,7 @@ func (i *Installation) verify(addr addrs.Provider, lock lockfile.Lock) (Executab
 	}
 	exe := Executable{Version: lock.Version.String()}
 	if len(lock.Hashes) > 0 {
-		hash, err := i.hashes.of(dir)
+		hash, err := hashOf(dir)
 		if err != nil {
 			return Executable{}, err
 		}

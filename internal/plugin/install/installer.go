@@ -183,7 +183,7 @@ func (i *Installation) present(addr addrs.Provider, lock lockfile.Lock) bool {
 	if len(lock.Hashes) == 0 {
 		return false // nothing says that it is the right one
 	}
-	_, err := i.verify(addr, lock)
+	_, err := i.verify(addr, lock, i.hashes.anew)
 	return err == nil
 }
 
@@ -234,7 +234,7 @@ func (i *Installation) cached(addr addrs.Provider, v version.Version, locked []s
 	if i.cacheDir == "" || len(locked) == 0 {
 		return "", false // nothing says that it is the right one
 	}
-	hash, err := hashDir(packageDir(i.cacheDir, addr, v))
+	hash, err := i.hashes.anew(packageDir(i.cacheDir, addr, v))
 	return hash, err == nil && matches(locked, hash)
 }
 
@@ -242,7 +242,7 @@ func (i *Installation) cached(addr addrs.Provider, v version.Version, locked []s
 // and returns its h1 hash.
 func (i *Installation) place(found location, cached, target string, locked []string) (string, error) {
 	if !found.packed {
-		hash, err := hashDir(found.path)
+		hash, err := i.hashes.anew(found.path)
 		if err != nil {
 			return "", err
 		}

@@ -41,7 +41,7 @@ func (m hashMemory) of(dir string) (string, error) {
 	if m.dir == "" {
 		return hashDir(dir)
 	}
-	path := filepath.Join(m.dir, digest(dir)+".hash")
+	path := m.path(dir)
 	before, ok := m.stamp(dir)
 	if hash := m.recall(path, before); ok && hash != "" {
 		return hash, nil
@@ -55,6 +55,18 @@ func (m hashMemory) of(dir string) (string, error) {
 	}
 	return hash, nil
 }
+
+// anew computes the hash of an unpacked package whatever is remembered of it.
+func (m hashMemory) anew(dir string) (string, error) {
+	if m.dir != "" {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			_ = os.Remove(m.path(resolved)) // failing that the stamp still has to hold
+		}
+	}
+	return m.of(dir)
+}
+
+func (m hashMemory) path(dir string) string { return filepath.Join(m.dir, digest(dir)+".hash") }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
