@@ -45,7 +45,7 @@ func Decode(kind string, body hcl.Body, overrides ...hcl.Body) (Settings, tfdiag
 	if hclDiags.HasErrors() {
 		return Settings{}, tfdiags.FromHCL(hclDiags)
 	}
-	settings := Settings{Type: kind, Hash: uint64(hashOf(kind, value))}
+	settings := Settings{Type: kind, Hash: uint64(hashOf(kind, value))} //nolint:gosec // a hash has no sign
 	attributes := value.AsValueMap()
 	for _, override := range overrides {
 		over, hclDiags := hcldec.Decode(override, sch.spec(), nil)

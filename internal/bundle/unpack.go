@@ -121,7 +121,7 @@ func extractFile(root *os.Root, header *tar.Header, content io.Reader, counted *
 	for at := folder; !folders[at]; at = path.Dir(at) {
 		folders[at] = true
 	}
-	mode := fs.FileMode(modeOf(fs.FileMode(header.Mode & 0o777)))
+	mode := fs.FileMode(modeOf(fs.FileMode(header.Mode & 0o777))) //nolint:gosec // it has nine bits
 	file, err := root.OpenFile(filepath.FromSlash(header.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -111,7 +111,7 @@ func (s *overlapSearch) expand(w word) {
 // key tells words apart that can go on differently.
 func (w word) key() string {
 	l := w.lexer
-	key := append([]byte{byte(l.part), byte(l.role), byte(l.at), byte(l.slashes)}, l.keyword...)
+	key := append([]byte{byte(l.part), byte(l.role), byte(l.at), byte(l.slashes)}, l.keyword...) //nolint:gosec // all are counts of small patterns
 	for _, side := range w.sides {
 		key = side.appendKey(append(key, '/'))
 	}
@@ -140,7 +140,7 @@ func alphabetOf(scopes ...*Scope) []byte {
 		}
 	}
 	for _, class := range []string{"zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA", "0123456789"} {
-		if i := strings.IndexFunc(class, func(r rune) bool { return !used[byte(r)] }); i >= 0 {
+		if i := strings.IndexFunc(class, func(r rune) bool { return !used[byte(r)] }); i >= 0 { //nolint:gosec // a class is made of bytes
 			used[class[i]] = true
 		}
 	}

@@ -47,7 +47,7 @@ func (s Shard) StateKey(epoch int64, serial uint64) string {
 // ParseStateKey is the reverse of [Shard.StateKey]; ok is false for any other key.
 func ParseStateKey(key string) (epoch int64, serial uint64, ok bool) {
 	epoch, second, ok := parsePair(path.Base(key))
-	return epoch, uint64(second), ok
+	return epoch, uint64(second), ok //nolint:gosec // parsePair gives no negative number
 }
 
 // JournalPrefix begins the keys of the shard's journal.

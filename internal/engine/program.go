@@ -255,7 +255,7 @@ func joinNeeds(o *object, sets []needSet) needSet {
 		from := sets[need.id]
 		switch need.kind {
 		case kindResource:
-			itself := []int32{int32(need.id)}
+			itself := []int32{int32(need.id)} //nolint:gosec // there are fewer objects than that
 			set.direct = union(set.direct, itself)
 			set.all = union(union(set.all, from.all), itself)
 		default:

@@ -142,6 +142,6 @@ func (m hashMemory) forgetOld() error {
 		if err != nil || m.now().Sub(info.ModTime()) < maxHashAge {
 			return err
 		}
-		return os.Remove(path)
+		return os.Remove(path) //nolint:gosec // the folder is the user's own
 	})
 }
