@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -167,6 +169,21 @@ func (r *round) compare(plan *plans.Plan) {
 	}
 	r.judged = judged
 	r.agent.lastJudged = judged
+}
+
+// noteOscillation names what is no longer corrected because another writer keeps
+// changing it, and when that was.
+func (r *round) noteOscillation() {
+	for _, j := range r.judged {
+		for _, path := range slices.Sorted(maps.Keys(j.Writes)) {
+			var times []string
+			for _, w := range j.Writes[path] {
+				times = append(times, w.At.Format(time.RFC3339))
+			}
+			r.warn("Another writer keeps changing an attribute", fmt.Sprintf("%s of %s was corrected and changed again; somebody else changed it at %s. It is not corrected any more until it has been quiet. Find the other writer: only one of both may own the attribute. To go on at once, set drift.oscillation.resumed of the scope.",
+				path, j.Addr, strings.Join(times, ", ")))
+		}
+	}
 }
 
 // stillStanding drops attributes that a revision decides about.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -20,14 +23,14 @@ func (r *round) notify(ctx context.Context) error {
 	if r.plan == nil || r.self.Slack == nil {
 		return nil
 	}
-	set := control.DriftSet(r.driftItems())
+	set := control.DriftSet(r.driftItems()) + unmanagedSet(r.unmanaged)
 	if set == a.memory.Told {
 		return nil
 	}
 	text := r.driftText()
 	told := set
 	if r.standing() == 0 && len(r.judged) > 0 {
-		told = "" // corrected: the next round's empty set is no news
+		told = unmanagedSet(r.unmanaged) // corrected: that the next round has no drift is no news
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
@@ -60,10 +63,15 @@ const maxLines = 20
 // driftText says what drifted and what is done, with names only: values may be secret.
 func (r *round) driftText() string {
 	where := r.agent.config.Environment + "/" + r.agent.config.Agent
-	if len(r.judged) == 0 {
-		return fmt.Sprintf(":white_check_mark: *%s*: the drift is gone.", where)
-	}
 	var out strings.Builder
+	if len(r.judged) == 0 {
+		if len(r.unmanaged) == 0 {
+			return fmt.Sprintf(":white_check_mark: *%s*: the drift is gone.", where)
+		}
+		fmt.Fprintf(&out, ":grey_question: *%s*: nothing of its own differs, but there are %d objects that nobody manages\n", where, len(r.unmanaged))
+		r.unmanagedText(&out)
+		return out.String()
+	}
 	fmt.Fprintf(&out, ":warning: *%s*: %d objects differ from revision %s\n", where, len(r.judged), short(r.revisionDigest()))
 	for i, j := range r.judged {
 		if i == maxLines {
@@ -71,12 +79,56 @@ func (r *round) driftText() string {
 			break
 		}
 		what := strings.Join(j.Attributes, ", ")
-		if j.Deleted {
+		switch {
+		case j.Deleted:
 			what = "deleted"
+		case j.Replaced:
+			what = strings.TrimPrefix(what+", replaced by another object", ", ")
 		}
 		fmt.Fprintf(&out, "• `%s`: %s: %s\n", j.Addr, what, decisionText(j))
+		writesText(&out, j)
 	}
+	r.unmanagedText(&out)
 	return out.String()
+}
+
+// writesText names when another writer changed what is no longer corrected, and which
+// of the values were the same. Values themselves may be secret.
+func writesText(out *strings.Builder, j guard.Judged) {
+	for _, path := range slices.Sorted(maps.Keys(j.Writes)) {
+		names := map[string]string{}
+		var writes []string
+		for _, w := range j.Writes[path] {
+			if names[w.Value] == "" {
+				names[w.Value] = fmt.Sprintf("value %d", len(names)+1)
+			}
+			writes = append(writes, w.At.Format(time.RFC3339)+" "+names[w.Value])
+		}
+		fmt.Fprintf(out, "    %s was changed at %s\n", path, strings.Join(writes, ", "))
+	}
+}
+
+// unmanagedText says what nobody manages.
+func (r *round) unmanagedText(out *strings.Builder) {
+	for i, item := range r.unmanaged {
+		if i == maxLines {
+			fmt.Fprintf(out, "… and %d more that nobody manages\n", len(r.unmanaged)-maxLines)
+			return
+		}
+		fmt.Fprintf(out, "• `%s` in `%s`: nobody manages it\n", item.ID, item.Inventory)
+	}
+}
+
+// unmanagedSet is the identity of what nobody manages, "" if there is nothing.
+func unmanagedSet(items []control.UnmanagedItem) string {
+	var out strings.Builder
+	for _, item := range items {
+		fmt.Fprintf(&out, " %s %s %s", item.Inventory, item.ID, item.Digest)
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "/" + digestOf([]byte(out.String()))
 }
 
 func decisionText(j guard.Judged) string {

@@ -149,20 +149,7 @@ func TestOverlapIsExact(t *testing.T) {
 }
 
 func owns(s *Scope, object Object, path string) bool {
-	return s.Includes(object) && s.Ownership(object).covers(path)
-}
-
-// covers is the plain meaning of owning a path, whatever is below it.
-func (o Ownership) covers(path string) bool {
-	if o.excepted(path) {
-		return false
-	}
-	for _, part := range o.Parts {
-		if (len(part.Only) == 0 || covered(part.Only, path)) && !covered(part.Except, path) {
-			return true
-		}
-	}
-	return false
+	return s.Includes(object) && s.Ownership(object).Covers(path)
 }
 
 // bothOwn checks an example for some provider and every way to read a path off its end.

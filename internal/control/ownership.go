@@ -139,6 +139,14 @@ func (o Ownership) Of(path string) Owned {
 // Owns tells whether all of the value at a path is owned.
 func (o Ownership) Owns(path string) bool { return o.Of(path) == OwnedWhole }
 
+// Covers tells whether a path is owned, whatever may be below it: enough where nothing
+// is, as of a text or a number.
+func (o Ownership) Covers(path string) bool {
+	return !o.excepted(path) && slices.ContainsFunc(o.Parts, func(p OwnedPart) bool {
+		return (len(p.Only) == 0 || covered(p.Only, path)) && !covered(p.Except, path)
+	})
+}
+
 func (p OwnedPart) of(path string) Owned {
 	switch {
 	case covered(p.Except, path):

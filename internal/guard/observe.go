@@ -75,7 +75,7 @@ func (o *Observation) observe(scope *control.Scope) {
 		switch {
 		case d.Computed || identity:
 			o.Computed = append(o.Computed, d.Path)
-		case !own.Owns(d.Path):
+		case !d.OwnedBy(own):
 		case scope != nil && names(scope.Drift.Ignore, o.Object, d.Path):
 			o.Ignored = append(o.Ignored, d.Path)
 		default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
 )
 
 // Rules are what an agent is bound by in a round.
@@ -118,5 +119,6 @@ func (g OpenGrant) attributes(scope *control.Scope, object control.Object) []str
 
 func (g OpenGrant) coversPath(scope *control.Scope, object control.Object, path string) bool {
 	attributes := g.attributes(scope, object)
-	return len(attributes) > 0 && control.WholeOwnership.Without(attributes).Of(path) != control.OwnedWhole
+	return !control.WholeOwnership.Without(attributes).Covers(path) ||
+		slices.ContainsFunc(attributes, func(attribute string) bool { return objchange.Overlapping(attribute, path) })
 }

@@ -18,7 +18,12 @@ type Difference struct {
 	Path string
 	// Computed tells that only the provider sets what is there.
 	Computed bool
+	// Type is that of the value.
+	Type cty.Type
 }
+
+// OwnedBy tells whether all that differs is owned.
+func (d Difference) OwnedBy(own control.Ownership) bool { return ownsAll(own, d.Path, d.Type) }
 
 // Differences lists the paths at which two objects of a schema differ, sorted: as
 // deep as both have the same elements, by key in maps, where none has no keys, and by
@@ -80,7 +85,7 @@ func differing(before, after cty.Value, path string, computed bool, inner func(b
 	case ty.IsMapType() && before.Type().Equals(ty) && before.IsKnown() && after.IsKnown() && len(elementsOf(before))+len(elementsOf(after)) > 0:
 		differingMap(before, after, path, computed, element, out)
 	case unusable(before) || unusable(after) || !before.Type().Equals(ty):
-		*out = append(*out, Difference{path, computed})
+		*out = append(*out, Difference{path, computed, ty})
 	case (ty.IsListType() || ty.IsTupleType()) && before.LengthInt() == after.LengthInt():
 		was, is := before.AsValueSlice(), after.AsValueSlice()
 		for i := range was {
@@ -93,7 +98,7 @@ func differing(before, after cty.Value, path string, computed bool, inner func(b
 			element(before.GetAttr(name), after.GetAttr(name), join(path, name))
 		}
 	default:
-		*out = append(*out, Difference{path, computed})
+		*out = append(*out, Difference{path, computed, ty})
 	}
 }
 
@@ -105,7 +110,7 @@ func differingMap(before, after cty.Value, path string, computed bool, element f
 		if at := fmt.Sprintf("%s[%q]", path, key); hadA && hasB {
 			element(a, b, at)
 		} else {
-			*out = append(*out, Difference{at, computed})
+			*out = append(*out, Difference{at, computed, after.Type().ElementType()})
 		}
 	}
 }
@@ -118,7 +123,7 @@ func Strays(schema *providers.Block, before, planned cty.Value, own control.Owne
 	}
 	var out []string
 	for _, d := range Differences(schema, before, planned) {
-		if !d.Computed && !own.Owns(d.Path) {
+		if !d.Computed && !d.OwnedBy(own) {
 			out = append(out, d.Path)
 		}
 	}

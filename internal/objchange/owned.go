@@ -69,9 +69,31 @@ func keep(config, real cty.Value, own control.Ownership, path string, settable f
 	case control.OwnedWhole:
 		return config
 	case control.OwnedPartly:
-		return partly()
+		if flat, owned := ownsFlat(own, path, config.Type()); flat && owned {
+			return config
+		} else if !flat {
+			return partly()
+		}
 	}
 	return settable(real)
+}
+
+// ownsFlat tells whether a value that has nothing below it, or only elements that have
+// nothing below them and cannot be told apart, is owned. flat is false for others.
+func ownsFlat(own control.Ownership, path string, ty cty.Type) (flat, owned bool) {
+	switch {
+	case ty.IsPrimitiveType():
+		return true, own.Covers(path)
+	case ty.IsSetType() && ty.ElementType().IsPrimitiveType():
+		return true, own.Covers(path) && own.Covers(path+"[0]")
+	}
+	return false, false
+}
+
+// ownsAll tells whether all of a value is owned.
+func ownsAll(own control.Ownership, path string, ty cty.Type) bool {
+	_, owned := ownsFlat(own, path, ty)
+	return owned || own.Owns(path)
 }
 
 // keepNested puts a nested value together from its elements.
@@ -157,9 +179,9 @@ func keepMap(config, real cty.Value, own control.Ownership, path string, one fun
 		switch {
 		case has && had:
 			out[key] = one(a, b, at)
-		case has && own.Of(at) == control.OwnedWhole:
+		case has && ownsAll(own, at, a.Type()):
 			out[key] = a
-		case had && own.Of(at) != control.OwnedWhole:
+		case had && !ownsAll(own, at, b.Type()):
 			out[key] = b
 		}
 	}

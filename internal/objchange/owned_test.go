@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -112,6 +113,8 @@ func TestKeepUnowned(t *testing.T) {
 		"a key nobody has set": {control.OwnedPart{Only: []string{`tags["c"]`}}, object("", 9, text("a", "theirs"), []string{"y"}, disk(9, "ssd", ""))},
 		"inside a block":       {control.OwnedPart{Only: []string{"disk.gib"}}, object("", 9, text("a", "theirs", "c", "theirs"), []string{"y"}, disk(1, "ssd", ""))},
 		"but inside a block":   {control.OwnedPart{Except: []string{"disk[0].gib"}}, object("", 1, text("a", "mine", "b", "mine"), []string{"x"}, disk(9, "", ""))},
+		"of any depth":         {control.OwnedPart{Except: []string{"**.gib"}}, object("", 1, text("a", "mine", "b", "mine"), []string{"x"}, disk(9, "", ""))},
+		"any of any depth":     {control.OwnedPart{Only: []string{"**.gib"}}, object("", 9, text("a", "theirs", "c", "theirs"), []string{"y"}, disk(1, "ssd", ""))},
 		"part of a set":        {control.OwnedPart{Except: []string{"zones[*]"}}, object("", 1, text("a", "mine", "b", "mine"), []string{"y"}, disk(1, "", ""))},
 	}
 	for name, test := range tests {
@@ -166,7 +169,8 @@ func TestDifferences(t *testing.T) {
 			for attr, v := range test.change {
 				after[attr] = v
 			}
-			if diff := cmp.Diff(test.want, objchange.Differences(schema, cty.ObjectVal(base), cty.ObjectVal(after))); diff != "" {
+			got := objchange.Differences(schema, cty.ObjectVal(base), cty.ObjectVal(after))
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(objchange.Difference{}, "Type")); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)
 			}
 		})

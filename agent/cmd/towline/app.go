@@ -128,6 +128,7 @@ func (a *app) ownCommands() map[string]func() *command {
 		"revisions":            a.revisionsCommand,
 		"status":               a.statusCommand,
 		"drift":                a.driftCommand,
+		"authority":            a.authorityCommand,
 		"receipts":             a.receiptsCommand,
 		"plans":                a.group("plans", "See and approve what agents propose"),
 		"plans list":           a.plansListCommand,

@@ -26,14 +26,16 @@ func (a *app) driftCommand() *command {
 		synopsis: "Show what drifts now, by attribute", usage: "[options]", flags: flags,
 		long: `What each agent's newest receipt says stands, verified by the agent's key. What
 the agent has corrected is not shown; towline receipts has it. Values are never
-in receipts.
+in receipts. Objects that an inventory of the agent's scopes lists and that it does
+not manage are shown as unmanaged; they are no drift.
 
 Exit status: 0 if nothing drifts, 1 for errors, 2 if something does or an agent
 gives no proof.
 
 JSON: a list of environment, agent, known, message, receipt, finished, revision,
-drift (a list of address, attributes, deleted, decision, since, grant). Where
-known is false the drift is what was known last, or empty.`,
+drift (a list of address, attributes, deleted, replaced, computed, decision, since,
+digest, grant), unmanaged (a list of inventory, id, since, digest). Where known is
+false these are what was known last, or empty.`,
 		run: a.verb(func(ctx context.Context, args []string) (int, error) {
 			if err := noArguments(args, "drift"); err != nil {
 				return exitFailed, err
@@ -62,6 +64,8 @@ type driftResult struct {
 	Finished time.Time   `json:"finished,omitzero"`
 	Revision string      `json:"revision,omitempty"`
 	Drift    []driftItem `json:"drift"`
+	// Unmanaged are objects beside the agent's own that nobody manages.
+	Unmanaged []control.UnmanagedItem `json:"unmanaged,omitempty"`
 }
 
 // driftItem is the drift of one object in JSON.
@@ -118,7 +122,7 @@ func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) 
 	if receipt.Outcome == control.OutcomeFailed && out.Known {
 		out.Known, out.Message = false, "its last round failed: "+receipt.Message
 	}
-	out.Receipt, out.Finished, out.Revision = receipt.Key, receipt.Finished, receipt.Revision
+	out.Receipt, out.Finished, out.Revision, out.Unmanaged = receipt.Key, receipt.Finished, receipt.Revision, receipt.Unmanaged
 	for _, item := range receipt.Drift {
 		if guard.Decision(item.Decision).Stands() {
 			out.Drift = append(out.Drift, driftItem{item, holder(receipt.Grants, item.Address)})
@@ -142,12 +146,20 @@ func (a *app) printDrift(results []driftResult, now time.Time) {
 	for _, r := range results {
 		for _, item := range r.Drift {
 			attributes := item.Attributes
-			if item.Deleted {
+			switch {
+			case item.Deleted:
 				attributes = []string{"(deleted)"}
+			case len(attributes) == 0:
+				attributes = []string{"(replaced)"}
 			}
 			for _, attribute := range attributes {
 				rows = append(rows, []string{r.Environment, r.Agent, item.Address, attribute, item.Decision, age(item.Since, now), item.Grant})
 			}
+		}
+	}
+	for _, r := range results {
+		for _, item := range r.Unmanaged {
+			rows = append(rows, []string{r.Environment, r.Agent, item.Inventory, item.ID, "unmanaged", age(item.Since, now), ""})
 		}
 	}
 	if len(rows) == 0 {
