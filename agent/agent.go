@@ -94,6 +94,8 @@ type Agent struct {
 	awaited *awaited
 	watch   lease.Watch
 	replica *replica
+	// around is what other shards have left, as it was read last.
+	around map[control.Shard]left
 	// life ends with the agent.
 	life  context.Context //nolint:containedctx // of what outlasts a round
 	end   context.CancelFunc
@@ -150,7 +152,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	}
 	a.log = a.secrets.Logger(a.log)
 	a.life, a.end = context.WithCancel(context.Background())
-	a.tenure, a.replica = &lease.Tenure{}, &replica{agent: a}
+	a.tenure, a.replica, a.around = &lease.Tenure{}, &replica{agent: a}, map[control.Shard]left{}
 	for _, step := range []func() error{a.lockFolder, a.openKey, a.openSealing, a.openClient, a.openMemory, a.openState, a.openVoice} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, a.Close())

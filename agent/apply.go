@@ -97,6 +97,7 @@ func (r *round) done(state *states.State, c *control.Change) bool {
 
 // keep makes a state the agent's own, with the records of drift that stands.
 func (r *round) keep(state *states.State) error {
+	state = r.ownPart(state)
 	if err := r.heldObjects(state); err != nil {
 		return err
 	}

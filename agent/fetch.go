@@ -61,7 +61,7 @@ func (r *round) fetch(ctx context.Context) error {
 func (r *round) refuseConflicts() error {
 	var agents []control.Agent
 	for _, agent := range r.declared.Agents {
-		if agent.Name == r.self.Name || !control.SameScopes(agent, r.self) {
+		if agent.Name == r.self.Name || !control.StandIns(agent, r.self) {
 			agents = append(agents, agent)
 		}
 	}

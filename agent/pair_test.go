@@ -26,8 +26,10 @@ type partner struct {
 	w     *world
 	name  string
 	token ed25519.PrivateKey
-	store *flakyStore
-	agent *agent.Agent
+	// change is what is different about its document.
+	change []func(*control.Agent)
+	store  *flakyStore
+	agent  *agent.Agent
 	// identities are files with keys that the agent may open things with.
 	identities []string
 }
@@ -46,14 +48,15 @@ func newPair(t *testing.T) (w *world, first, second *partner) {
 	return w, first, second
 }
 
-// partner declares an agent and makes its machine.
-func (w *world) partner(name string) *partner {
+// partner declares an agent, with what is to be different about its document, and makes
+// its machine.
+func (w *world) partner(name string, change ...func(*control.Agent)) *partner {
 	w.t.Helper()
 	_, token, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &partner{w: w, name: name, token: token, store: &flakyStore{Store: w.store.Store}}
+	p := &partner{w: w, name: name, token: token, change: change, store: &flakyStore{Store: w.store.Store}}
 	if name == "a1" {
 		p.token = w.token
 	}
@@ -67,6 +70,9 @@ func (p *partner) doc() control.Agent {
 	doc := p.w.agentDoc()
 	public, _ := p.token.Public().(ed25519.PublicKey)
 	doc.Name, doc.Join.PublicKey = p.name, control.EncodeKey(public)
+	for _, change := range p.change {
+		change(&doc)
+	}
 	return doc
 }
 

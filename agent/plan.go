@@ -69,7 +69,7 @@ func settledChanges(before, after []journal.Intent, state *states.State) []contr
 // planOptions are what every plan of a round has in common.
 func (r *round) planOptions() engine.PlanOptions {
 	return engine.PlanOptions{
-		Mode: plans.NormalMode, Variables: r.variables.values, Missing: r.variables.missing, BaseDir: r.revision.dir,
+		Mode: plans.NormalMode, Variables: r.variables.values, Missing: r.variables.missing, BaseDir: r.revision.dir, Given: r.given(),
 		Overrides: func(addr addrs.ResourceInstance) plans.Overrides {
 			return plans.Overrides{Owned: r.rules().Planned(r.objectOf(addr))}
 		},
@@ -80,6 +80,7 @@ func (r *round) planOptions() engine.PlanOptions {
 // about it and about the revision.
 func (r *round) makePlan(ctx context.Context) error {
 	a := r.agent
+	r.lookAround(ctx)
 	plan, err := r.firstPlan(ctx)
 	if err != nil {
 		return err
@@ -93,7 +94,6 @@ func (r *round) makePlan(ctx context.Context) error {
 	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
 	r.findUnmanaged(plan)
-	r.noteOscillation()
 	a.lastJudged = r.judged
 	r.plan = plan
 	if len(r.judged) > 0 {
@@ -114,8 +114,9 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 	opts.Frozen = r.frozen
 	opts.LeaveUnreadable = a.memory.Revision == r.revision.digest // a new revision takes effect as a whole
 	opts.SkipRead = func(addr addrs.ResourceInstance) bool { return due != nil && !due[addr.String()] }
+	prior := r.surveyed()
 	for {
-		plan, diags := r.revision.engine.Plan(ctx, r.revision.config, a.state, opts)
+		plan, diags := r.revision.engine.Plan(ctx, r.revision.config, prior, opts)
 		if diags.HasErrors() {
 			r.diags = append(r.diags, diags...)
 			return nil, fmt.Errorf("the plan has errors: %w", summaries(diags))
@@ -123,7 +124,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 		unread := unreadChanges(plan, due)
 		if len(unread) == 0 {
 			r.diags = append(r.diags, diags...)
-			r.left = plan.LeftAlone
+			r.noteLeft(plan)
 			a.read.note(a.state, due, now)
 			return plan, nil
 		}

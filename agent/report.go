@@ -271,7 +271,7 @@ func (r *round) heartbeat(outcome control.Outcome, message string) control.Heart
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Time: now, AgentVersion: Version,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Revision,
 		Outcome: outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
-		Message: message, NextRound: now.Add(a.interval), Proposal: a.memory.Proposal,
+		Message: message, Round: now, NextRound: now.Add(a.interval), Proposal: a.memory.Proposal,
 	}
 }
 

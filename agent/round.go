@@ -26,8 +26,10 @@ type round struct {
 	fresh    bool
 	self     control.Agent
 	scopes   []control.Scope
-	grants   []guard.OpenGrant
-	revision *loaded
+	// neighbours are the other shards.
+	neighbours []neighbour
+	grants     []guard.OpenGrant
+	revision   *loaded
 	// variables are the revision's, with the values that they have in this round.
 	variables variableValues
 	// enrolled tells that the store has shown, in this round, that the claim is this machine's.
@@ -49,6 +51,8 @@ type round struct {
 	// left are the instances that were left alone because they, or what they depend on,
 	// could not be read.
 	left []addrs.ResourceInstance
+	// missing are instances that other shards are to make.
+	missing []addrs.ResourceInstance
 	// notice is what people should know although the round did its work.
 	notice string
 	// stopped tells that the agent was told to stop before the round changed anything.
@@ -139,7 +143,7 @@ func (r *round) conclude() {
 	switch {
 	case len(r.left)+len(r.variables.missing) > 0:
 		r.outcome = control.OutcomeFailed
-		r.message = strings.Trim(r.notice+"; "+leftText(r.left), "; ")
+		r.message = strings.Trim(r.notice+"; "+r.leftText(), "; ")
 	case standing > 0:
 		r.outcome = control.OutcomeDrifted
 		r.message = strings.TrimPrefix(fmt.Sprintf("%s; drift stands on %d of the objects", r.notice, standing), "; ")
@@ -158,7 +162,11 @@ func (r *round) conclude() {
 const namedLeft = 3
 
 // leftText says what a round has left alone.
-func leftText(left []addrs.ResourceInstance) string {
+func (r *round) leftText() string {
+	if text := r.waitText(); text != "" {
+		return text
+	}
+	left := r.left
 	if len(left) == 0 {
 		return ""
 	}

@@ -17,7 +17,7 @@ var errStandby = errors.New("standing by")
 // followed tells whether another agent of the shard may take over from this one.
 func (r *round) followed() bool {
 	for name, other := range r.declared.Agents {
-		if name != r.self.Name && other.Shard == r.self.Shard {
+		if name != r.self.Name && control.StandIns(other, r.self) {
 			return true
 		}
 	}
@@ -61,17 +61,21 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: the lease that was held a moment ago is gone", objstore.ErrUnavailable)
 	}
-	a.stepDown(fmt.Errorf("%w: %s, epoch %d", lease.ErrFenced, agentOf(holder.Holder), holder.Epoch))
+	name := agentOf(holder.Holder)
+	if other, ok := r.declared.Agents[name]; ok && other.Shard == r.self.Shard && !control.StandIns(other, r.self) {
+		return nil, fmt.Errorf("agent %s holds the lease of this shard and has other scopes, so that this one cannot stand in for it; give this one a shard of its own, or both the same scopes", name)
+	}
+	a.stepDown(fmt.Errorf("%w: %s, epoch %d", lease.ErrFenced, name, holder.Epoch))
 	if err := r.silent(ctx, holder); err != nil {
 		return nil, err
 	}
 	if err := r.rehearse(ctx); err != nil {
-		return nil, fmt.Errorf("agent %s has ended, and this one cannot take over from it: %w", agentOf(holder.Holder), err)
+		return nil, fmt.Errorf("agent %s has ended, and this one cannot take over from it: %w", name, err)
 	}
 	held, err := lease.TakeOver(ctx, a.store, r.applicant(), holder, a.now())
 	switch {
 	case errors.Is(err, lease.ErrHeld):
-		return nil, fmt.Errorf("%w: another agent was faster to take over from %s", errStandby, agentOf(holder.Holder))
+		return nil, fmt.Errorf("%w: another agent was faster to take over from %s", errStandby, name)
 	case err == nil:
 		a.log.Info("lease taken over", "from", holder.Holder, "epoch", held.Epoch)
 	}

@@ -19,7 +19,7 @@ type Conflict struct {
 // Error says what overlaps and what to do.
 func (c Conflict) Error() string {
 	if c.Scopes[0] == c.Scopes[1] {
-		return fmt.Sprintf("the agents %s and %s both hold the scope %s, but not all scopes of each other: two agents write the same objects only as stand-ins for each other, with the same scopes. Give both the same scopes, or the scope to one of them",
+		return fmt.Sprintf("the agents %s and %s both hold the scope %s, but not all scopes of each other: two agents write the same objects only as stand-ins for each other, with the same scopes and in the same shard. Give both the same scopes and shard, or the scope to one of them",
 			c.Agents[0], c.Agents[1], c.Scopes[0])
 	}
 	return fmt.Sprintf("the scope %s of agent %s and the scope %s of agent %s overlap: both include %s. Exclude it from one of them, or let each own other attributes of it",
@@ -47,11 +47,12 @@ func Conflicts(agents []Agent, scopes map[string]Scope) []Conflict {
 	return out
 }
 
-// SameScopes tells whether two agents hold the same scopes.
-func SameScopes(a, b Agent) bool { return holdingOf(a) == holdingOf(b) }
+// StandIns tells whether two agents stand in for each other: they are of one shard and
+// hold the same scopes.
+func StandIns(a, b Agent) bool { return holdingOf(a) == holdingOf(b) }
 
 func holdingOf(agent Agent) string {
-	return strings.Join(slices.Sorted(slices.Values(agent.Scopes)), " ")
+	return agent.Shard + ":" + strings.Join(slices.Sorted(slices.Values(agent.Scopes)), " ")
 }
 
 func conflictsOf(a, b Agent, scopes map[string]Scope) []Conflict {

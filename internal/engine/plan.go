@@ -38,6 +38,10 @@ type PlanOptions struct {
 	// Frozen tells for which instances nothing is planned: they count as being
 	// what is recorded. Nil means none.
 	Frozen func(addrs.ResourceInstance) bool
+	// Given tells which instances somebody else manages: they are neither read nor planned,
+	// and count as being what is recorded. What depends on one that is not recorded is left
+	// alone. Nil means none.
+	Given func(addrs.ResourceInstance) bool
 	// LeaveUnreadable leaves objects alone that cannot be read, and what depends on
 	// them, instead of failing; see [plans.Plan.LeftAlone].
 	LeaveUnreadable bool
@@ -218,6 +222,9 @@ func (p *planner) addRecorded() {
 			if !p.target.includesRecorded(addr) {
 				continue
 			}
+			if o == nil && p.given(addr) {
+				continue // nothing can refer to it
+			}
 			if o == nil && p.opts.Mode == plans.NormalMode && p.forgets(addr) {
 				release = append(release, p.addForget(addr, r, inst)...)
 				continue
@@ -362,33 +369,6 @@ func (p *planner) instance(inst *instance) dag.Step {
 	}
 	p.waitForImports(inst)
 	return p.managedStep(inst, run, read)
-}
-
-// keep gives an instance for which nothing is planned the value that is recorded.
-// Where only reality is taken up, its conditions are checked against that.
-func (p *planner) keep(inst *instance, read *objectRead) tfdiags.Diagnostics {
-	inst.value = p.recordedValue(inst, read)
-	if p.opts.Mode != plans.RefreshOnlyMode || p.frozen(inst.addr) {
-		return nil
-	}
-	return append(inst.preconditions(), inst.postconditions()...)
-}
-
-// frozen tells whether nothing is to be planned for an instance.
-func (p *planner) frozen(addr addrs.ResourceInstance) bool {
-	frozen := p.opts.Frozen != nil && p.opts.Frozen(addr)
-	if frozen {
-		p.seen.odd.Store(true)
-	}
-	return frozen
-}
-
-// recordedValue is what references see of an instance that is not planned.
-func (p *planner) recordedValue(inst *instance, read *objectRead) cty.Value {
-	if read == nil || read.now == nil {
-		return cty.UnknownVal(inst.object.schema.Block.ImpliedType())
-	}
-	return markObject(inst.object.schema, read.now.Decoded().Value, read.now.Sensitive)
 }
 
 func (p *planner) addChange(c *plans.Change) {

@@ -131,7 +131,7 @@ func (p *planner) read(ctx context.Context, read *objectRead) tfdiags.Diagnostic
 	if diags.HasErrors() {
 		return diags
 	}
-	if read.unread || p.opts.SkipRefresh || (p.opts.SkipRead != nil && p.opts.SkipRead(read.addr)) {
+	if read.unread || p.opts.SkipRefresh || p.given(read.addr) || (p.opts.SkipRead != nil && p.opts.SkipRead(read.addr)) {
 		read.now = read.was
 		return diags
 	}

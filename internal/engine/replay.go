@@ -117,7 +117,7 @@ func (r *replay) fits(prog *program, prior *states.State, opts *PlanOptions) boo
 
 // replayable tells whether options ask for nothing that a replay does not look at.
 func replayable(opts *PlanOptions) bool {
-	return opts.Mode == plans.NormalMode && len(opts.Targets)+len(opts.ForceReplace)+len(opts.LeftAlone)+len(opts.Missing)+len(opts.Generated) == 0
+	return opts.Mode == plans.NormalMode && opts.Given == nil && len(opts.Targets)+len(opts.ForceReplace)+len(opts.LeftAlone)+len(opts.Missing)+len(opts.Generated) == 0
 }
 
 // sameDeviations tells whether nothing is frozen, and the same is overridden.

@@ -76,7 +76,7 @@ func differ(agents map[string]control.Agent) bool {
 	for _, agent := range agents {
 		if first == nil {
 			first = &agent
-		} else if !control.SameScopes(*first, agent) {
+		} else if !control.StandIns(*first, agent) {
 			return true
 		}
 	}
