@@ -37,7 +37,12 @@ func (r *round) learnVariables() {
 }
 
 // learnPlan takes what is sensitive in the objects of a plan, before and after.
+// A plan that is given again has nothing new.
 func (s *Secrets) learnPlan(plan *plans.Plan) {
+	if len(plan.Changes) == 0 || len(plan.Changes) == len(s.last) && plan.Changes[0] == s.last[0] {
+		return
+	}
+	s.last = plan.Changes
 	for _, c := range plan.Changes {
 		s.learnPaths(c.Before, c.BeforeSensitive)
 		s.learnPaths(c.After, c.AfterSensitive)
@@ -48,9 +53,8 @@ func (s *Secrets) learnPaths(val cty.Value, paths []cty.Path) {
 	if val == cty.NilVal || len(paths) == 0 {
 		return
 	}
-	plain, _ := val.UnmarkDeep()
 	for _, path := range paths {
-		if inner, err := path.Apply(plain); err == nil { // else it is null, or not there yet
+		if inner, err := path.Apply(val); err == nil { // else it is null, or not there yet
 			s.learnValue(inner)
 		}
 	}

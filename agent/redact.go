@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 )
 
 // Providers quote what they were given: in problems, in their logs, and when they crash.
@@ -37,6 +38,8 @@ type Secrets struct {
 	mu sync.RWMutex
 	// environ are the forms of what the environment holds, known those of everything.
 	environ, known map[string]bool
+	// last are the changes that values were taken from last, by the agent's own rounds.
+	last []*plans.Change
 	// replacer is nil until it is needed.
 	replacer *strings.Replacer
 }
@@ -70,7 +73,7 @@ func (s *Secrets) learn(values ...string) {
 			continue
 		}
 		if len(s.known) > maxSecrets { // what is still in use is learnt again in the next round
-			s.known = maps.Clone(s.environ)
+			s.known, s.last = maps.Clone(s.environ), nil
 		}
 		for _, form := range formsOf(value) {
 			s.known[form], s.replacer = true, nil

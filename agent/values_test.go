@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
@@ -228,4 +230,31 @@ func TestVariablesFromAWS(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.round(control.OutcomeConverged)
+}
+
+// TestReplacedMachineWithKMS has the environment declare a key of a mock of AWS KMS: a new
+// machine opens the state with its own rights, and nobody has to help. It sets the
+// process's environment and so is not parallel.
+//
+//nolint:paralleltest // see above
+func TestReplacedMachineWithKMS(t *testing.T) {
+	client := kms.NewFromConfig(startMoto(t))
+	made, err := client.CreateKey(t.Context(), &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.identities = nil
+	w.recipients = []string{"awskms:" + *made.KeyMetadata.Arn}
+	w.declare(w.agentDoc())
+	w.publish(plantedThing)
+	w.round(control.OutcomeApplied)
+	w.reenrol(true)
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.advance(time.Minute)
+	if got := w.agent.Round(t.Context()); got != control.OutcomeConverged || w.creations() != 1 {
+		t.Errorf("outcome %s, %d creations", got, w.creations())
+	}
 }

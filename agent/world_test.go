@@ -53,6 +53,8 @@ type world struct {
 	agent   *agent.Agent
 	// identities are files with keys that open what earlier machines sealed.
 	identities []string
+	// recipients are those of the agent's document.
+	recipients []string
 	// references are the places of variables' values in the agent's configuration.
 	references []agent.Reference
 	// credentials are those of AWS, nil if there are none.
@@ -221,8 +223,9 @@ func (w *world) agentDoc() control.Agent {
 	public, _ := w.token.Public().(ed25519.PublicKey)
 	return control.Agent{
 		Version: control.FormatVersion, Environment: "prod", Name: "a1", Channel: "stable", Scopes: []string{"all"}, PollInterval: control.Duration(time.Minute),
-		Slack: &control.Slack{WebhookFile: filepath.Join(w.dir, "webhook")},
-		Join:  control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: w.clock().Add(24 * 365 * time.Hour)},
+		Slack:      &control.Slack{WebhookFile: filepath.Join(w.dir, "webhook")},
+		Recipients: w.recipients,
+		Join:       control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: w.clock().Add(24 * 365 * time.Hour)},
 	}
 }
 
