@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 )
 
 // Options say how a cloud behaves. The zero value is a fast, faultless cloud in
@@ -69,6 +71,15 @@ func New(opts Options) (*Cloud, error) {
 
 // ServeHTTP answers one request.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+
+// Object returns an object as it is, for whoever runs in the same process, or nil.
+// It is immutable.
+func (c *Cloud) Object(ref cloudapi.Ref) *cloudapi.Object {
+	if e := c.store.get(ref); e != nil {
+		return e.object
+	}
+	return nil
+}
 
 // Close makes the data durable and releases the file.
 func (c *Cloud) Close() error { return c.store.close() }
