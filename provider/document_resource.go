@@ -114,6 +114,7 @@ func (r *documentResource[M, D]) ModifyPlan(ctx context.Context, req resource.Mo
 		resp.Diagnostics.Append(fieldDiagnostics(doc.Validate())...)
 		if !resp.Diagnostics.HasError() {
 			resp.Diagnostics.Append(r.session.foreseeConflicts(ctx, plan.self().Repository.ValueString(), doc)...)
+			resp.Diagnostics.Append(r.session.foreseeSealing(doc)...)
 		}
 	}
 	var before *M

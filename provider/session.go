@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
@@ -53,6 +54,23 @@ func (s *session) signing() (trust.Signing, error) {
 		return trust.Signing{}, errNoKey
 	}
 	return trust.Signing{Keys: s.keys, Now: s.now()}, nil
+}
+
+// foreseeSealing warns of an agent whose state nobody might be able to open once its
+// machine is lost: keys that are not in files sign, and open nothing.
+func (s *session) foreseeSealing(doc control.Declared) diag.Diagnostics {
+	var diags diag.Diagnostics
+	agent, ok := doc.(control.Agent)
+	inFile := func(key trust.Signer) bool {
+		_, ok := key.(trust.Key)
+		return ok
+	}
+	if ok && len(agent.Recipients) == 0 && len(s.keys) > 0 && !slices.ContainsFunc(s.keys, inFile) {
+		diags.AddAttributeWarning(path.Root("recipients"), "State may be lost with the agent's machine",
+			"The state that the agent leaves in the store is sealed to the environment's agents and, because no recipients are declared, to the keys that sign for the environment. "+
+				"The signing keys given here are kept by an SSH agent or AWS KMS, which open nothing. Set recipients to a key of AWS KMS (awskms:ARN), or to an age or SSH key that is kept elsewhere.")
+	}
+	return diags
 }
 
 // tokenKey is the key from which join tokens are derived: the first that signs the
