@@ -109,3 +109,51 @@ func TestAttackJournalWithheld(t *testing.T) {
 		t.Errorf("%d creations, want 3; the agent says %q", w.creations(), got)
 	}
 }
+
+// meanwhile is a store in which something happens right after the nth state was read.
+type meanwhile struct {
+	objstore.Store
+	nth int
+	do  func()
+}
+
+func (s *meanwhile) Get(ctx context.Context, key string, limit int64) (objstore.Object, error) {
+	object, err := s.Store.Get(ctx, key, limit)
+	if strings.HasPrefix(key, inProd.StatePrefix()) {
+		if s.nth--; s.nth == 0 {
+			s.do()
+		}
+	}
+	return object, err
+}
+
+// TestHolderEndsItsRoundMeanwhile has a paused holder go on while its follower reads what
+// there is: it uploads its state, and would remove the journal that the state contains.
+func TestHolderEndsItsRoundMeanwhile(t *testing.T) {
+	t.Parallel()
+	w, first, second := newPair(t)
+	w.publish(chain)
+	paused, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+		resp := w.cloud.ApplyDefault(req)
+		if req.PlannedState.GetAttr("name").AsString() == "d" {
+			close(paused)
+			<-goOn
+		}
+		return resp
+	}
+	go func() {
+		defer close(ended)
+		first.round(control.OutcomeApplied)
+	}()
+	<-paused
+	const rehearsalAndSuccession = 2
+	second.store.Store = &meanwhile{second.store.Store, rehearsalAndSuccession, func() {
+		close(goOn)
+		<-ended
+	}}
+	second.takeOver(control.OutcomeConverged)
+	if w.creations() != 4 {
+		t.Errorf("%d creations, want 4", w.creations())
+	}
+}

@@ -222,32 +222,82 @@ func (a *Agent) listBatches(ctx context.Context) ([]batchName, error) {
 	return names, nil
 }
 
-// readJournal reads what the shard's earlier agents did after a state.
-func (a *Agent) readJournal(ctx context.Context, keys []ed25519.PublicKey, after stateName) ([]journal.Entry, error) {
+// storedBatch is a believed batch in the store.
+type storedBatch struct {
+	control.JournalRecord
+	data []byte
+}
+
+// errContained: a batch was removed while the journal was read, because a state in the store
+// contains it by now.
+var errContained = errors.New("the journal in the store keeps changing")
+
+// readJournal reads the shard's journal. What is to be read of states is read after it:
+// whoever removes a batch has uploaded the state that contains it before.
+func (a *Agent) readJournal(ctx context.Context, keys []ed25519.PublicKey) (batches []storedBatch, err error) {
+	const attempts = 5
+	for range attempts {
+		if batches, err = a.readBatches(ctx, keys); !errors.Is(err, errContained) {
+			break
+		}
+	}
+	return batches, err
+}
+
+func (a *Agent) readBatches(ctx context.Context, keys []ed25519.PublicKey) ([]storedBatch, error) {
 	names, err := a.listBatches(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var entries []journal.Entry
-	var before control.JournalRecord
+	var batches []storedBatch
 	for _, name := range names {
-		if name.epoch < after.epoch {
-			continue
-		}
-		record, data, err := a.readBatch(ctx, keys, name)
+		batch, err := a.readBatch(ctx, keys, name)
 		if err != nil {
 			return nil, err
 		}
-		if record.Sequence == 0 {
+		if batch.Sequence > 0 {
+			batches = append(batches, batch)
+		}
+	}
+	return batches, nil
+}
+
+// readBatch reads a batch; its record is zero if no agent of the environment has signed it.
+func (a *Agent) readBatch(ctx context.Context, keys []ed25519.PublicKey, name batchName) (storedBatch, error) {
+	key := a.shard.JournalKey(name.epoch, name.sequence)
+	object, err := a.store.Get(ctx, key, maxBatch)
+	switch {
+	case errors.Is(err, objstore.ErrNotExist):
+		return storedBatch{}, errContained
+	case err != nil && !errors.Is(err, objstore.ErrTooLarge):
+		return storedBatch{}, fmt.Errorf("read journal: %w", err)
+	}
+	for _, public := range keys {
+		record, data, err := control.OpenJournal(object.Data, public)
+		if err == nil && record.Environment == a.shard.Environment && record.Shard == a.shard.Name && record.Epoch == name.epoch && record.Sequence == name.sequence {
+			return storedBatch{record, data}, nil
+		}
+	}
+	a.log.Warn("a batch of the journal in the store is not believed", "key", key)
+	return storedBatch{}, nil
+}
+
+// entriesAfter opens what earlier agents did after a state. Each batch names the one
+// before, so that one that is missing in between is noticed.
+func (a *Agent) entriesAfter(ctx context.Context, batches []storedBatch, state stateName) ([]journal.Entry, error) {
+	var entries []journal.Entry
+	var before storedBatch
+	for _, batch := range batches {
+		if batch.Epoch < state.epoch {
 			continue
 		}
-		if before.Epoch == record.Epoch && record.After != before.Sequence {
-			return nil, fmt.Errorf("the journal in the store has no batch %d of epoch %d, although the next one names it. To create nothing twice, nothing is done; find out who removed it", record.After, record.Epoch)
+		if before.Epoch == batch.Epoch && batch.After != before.Sequence {
+			return nil, fmt.Errorf("the journal in the store has no batch %d of epoch %d, although the next one names it. To create nothing twice, nothing is done; find out who removed it", batch.After, batch.Epoch)
 		}
-		if before = record; record.Epoch == after.epoch && record.Serial < after.serial {
+		if before = batch; batch.Epoch == state.epoch && batch.Serial < state.serial {
 			continue
 		}
-		more, err := a.openBatch(ctx, record, data)
+		more, err := a.openBatch(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -256,32 +306,15 @@ func (a *Agent) readJournal(ctx context.Context, keys []ed25519.PublicKey, after
 	return entries, nil
 }
 
-// readBatch reads a batch; its record is zero if no agent of the environment has signed it.
-func (a *Agent) readBatch(ctx context.Context, keys []ed25519.PublicKey, name batchName) (control.JournalRecord, []byte, error) {
-	key := a.shard.JournalKey(name.epoch, name.sequence)
-	object, err := a.store.Get(ctx, key, maxBatch)
-	if err != nil && !errors.Is(err, objstore.ErrTooLarge) && !errors.Is(err, objstore.ErrNotExist) {
-		return control.JournalRecord{}, nil, fmt.Errorf("read journal: %w", err)
-	}
-	for _, public := range keys {
-		record, data, err := control.OpenJournal(object.Data, public)
-		if err == nil && record.Environment == a.shard.Environment && record.Shard == a.shard.Name && record.Epoch == name.epoch && record.Sequence == name.sequence {
-			return record, data, nil
-		}
-	}
-	a.log.Warn("a batch of the journal in the store is not believed", "key", key)
-	return control.JournalRecord{}, nil, nil
-}
-
-func (a *Agent) openBatch(ctx context.Context, record control.JournalRecord, data []byte) ([]journal.Entry, error) {
-	if record.Sealed {
-		opened, err := a.unsealed(ctx, seal.KindJournal, data, maxBatch)
+func (a *Agent) openBatch(ctx context.Context, batch storedBatch) ([]journal.Entry, error) {
+	if batch.Sealed {
+		opened, err := a.unsealed(ctx, seal.KindJournal, batch.data, maxBatch)
 		if err != nil {
 			return nil, fmt.Errorf("read journal: %w", err)
 		}
-		data = opened
+		batch.data = opened
 	}
-	return journal.Decode(data)
+	return journal.Decode(batch.data)
 }
 
 // recorder is the journal as the engine sees it: no call that changes something begins

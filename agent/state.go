@@ -140,6 +140,9 @@ func (a *Agent) uploadState(ctx context.Context) error {
 		kept = 1 // the ones before are in clear text
 	}
 	a.memory.StateEpoch, a.memory.StateSerial, a.memory.SealedFor = a.memory.Epoch, a.memory.Serial, a.sealedFor()
+	if err := a.tenure.Holds(a.now()); err != nil {
+		return nil //nolint:nilerr // a successor may be reading what there is
+	}
 	return errors.Join(a.removeOldStates(ctx, kept), a.replica.removeContained(ctx, a.memory.Epoch, a.memory.Serial, earlier))
 }
 

@@ -87,6 +87,10 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 func (r *round) rehearse(ctx context.Context) error {
 	a := r.agent
 	keys := a.writers(ctx, r.declared)
+	batches, err := a.readJournal(ctx, keys)
+	if err != nil {
+		return err
+	}
 	stored, doubtful, err := a.newestState(ctx, keys, true)
 	if err != nil {
 		return err
@@ -98,7 +102,7 @@ func (r *round) rehearse(ctx context.Context) error {
 	case doubtful > 0 && a.memory.Serial == 0:
 		return fmt.Errorf("the store holds no state that an agent of the environment has signed, but %d others", doubtful)
 	}
-	_, err = a.readJournal(ctx, keys, from)
+	_, err = a.entriesAfter(ctx, batches, from)
 	return err
 }
 

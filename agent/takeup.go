@@ -52,11 +52,15 @@ func (a *Agent) succeed(ctx context.Context, keys []ed25519.PublicKey, promised 
 	if err := a.leaveBehind(); err != nil {
 		return err
 	}
+	batches, err := a.readJournal(ctx, keys)
+	if err != nil {
+		return err
+	}
 	from, err := a.takeUpState(ctx, keys, promised, true)
 	if err != nil || byHand {
 		return err
 	}
-	if a.entries, err = a.readJournal(ctx, keys, from); err != nil || len(a.entries) == 0 {
+	if a.entries, err = a.entriesAfter(ctx, batches, from); err != nil || len(a.entries) == 0 {
 		return err
 	}
 	a.log.Info("journal taken up from the store", "entries", len(a.entries))
