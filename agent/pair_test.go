@@ -180,7 +180,6 @@ func TestFollowerTakesOverAfterSilence(t *testing.T) {
 	w, first, second := newPair(t)
 	w.publish(twoThings)
 	first.round(control.OutcomeApplied)
-	said := w.clock()
 	second.round(control.OutcomeStandby)
 	if beat := second.beat(); beat.Outcome != control.OutcomeStandby || !strings.Contains(beat.Message, "agent a1 holds the lease (epoch 1)") {
 		t.Errorf("the follower says %q: %s", beat.Outcome, beat.Message)
@@ -188,7 +187,7 @@ func TestFollowerTakesOverAfterSilence(t *testing.T) {
 	w.advance(40 * time.Second)
 	first.round(control.OutcomeConverged) // a word
 	second.round(control.OutcomeStandby)
-	said = w.clock()
+	said := w.clock()
 	first.stop()
 	w.advance(lease.Silence(30*time.Second) - time.Second)
 	second.round(control.OutcomeStandby)

@@ -47,6 +47,11 @@ func iamPolicy(m machine, channel string) (string, error) {
 		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.SharedPrefix(m.Environment), control.GrantsPrefix(m.Environment),
 		control.EnvironmentPrefix(m.Environment) + "decisions/",
 	}
+	for _, other := range []string{"", "*"} { // what the agents of other shards have
+		if other != m.Shard {
+			reads = append(reads, control.Shard{Environment: m.Environment, Name: other}.StatePrefix())
+		}
+	}
 	doc := policy{"2012-10-17", []statement{
 		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),
 		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state, journal)...),

@@ -304,7 +304,8 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	const own, lease, state, journal = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/", objects + "environments/prod/journal/"
 	want := map[string][]string{
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
-			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*"},
+			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*",
+			objects + "environments/prod/shards/*/state/*"},
 		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
 		"s3:DeleteObject":               {state + "*", journal + "*", own + "plans/*", own + "proposals/*"},
@@ -316,6 +317,16 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, allowed); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)
+	}
+	m.Shard = "db"
+	sharded, err := iamPolicy(m, "stable")
+	for _, want := range []string{"environments/prod/shards/db/lease/*", "environments/prod/shards/db/state/*", "environments/prod/shards/db/journal/*", "environments/prod/state/*"} {
+		if err != nil || !strings.Contains(sharded, objects+want) {
+			t.Errorf("an agent of a shard may not use %s: %v", want, err)
+		}
+	}
+	if strings.Contains(sharded, "environments/prod/lease/") {
+		t.Error("an agent of a shard may use the lease of another")
 	}
 	for region, want := range map[string]string{"cn-north-1": "arn:aws-cn:s3", "us-gov-west-1": "arn:aws-us-gov:s3"} {
 		m.Repository = "s3://bucket?region=" + region

@@ -25,7 +25,7 @@ func signBody[R Report](head R, body []byte, key ed25519.PrivateKey) ([]byte, er
 // was signed.
 func openBody[R Report](object []byte, key ed25519.PublicKey, digest func(R) string) (head R, body []byte, err error) {
 	var none R
-	line, body, found := bytes.Cut(object[:min(len(object), MaxHead)], []byte("\n"))
+	line, _, found := bytes.Cut(object[:min(len(object), MaxHead)], []byte("\n"))
 	if !found {
 		return none, nil, fmt.Errorf("%w: it does not begin with a signed line", ErrMalformed)
 	}
