@@ -130,6 +130,7 @@ func (a *app) ownCommands() map[string]func() *command {
 		"drift":                a.driftCommand,
 		"authority":            a.authorityCommand,
 		"receipts":             a.receiptsCommand,
+		"drift adopt":          a.driftAdoptCommand,
 		"plans":                a.group("plans", "See and approve what agents propose"),
 		"plans list":           a.plansListCommand,
 		"plans show":           a.plansShowCommand,

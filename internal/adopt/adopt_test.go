@@ -1,0 +1,194 @@
+package adopt_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/towline/terraform-provider-towline/internal/adopt"
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// planOf is a plan in which one object drifted.
+func planOf(address, real, want string) string {
+	return `{"resource_drift":[{"address":"` + address + `","mode":"managed","change":{"actions":["update"]}}],
+	"resource_changes":[{"address":"` + address + `","mode":"managed","change":{"actions":["update"],"before":` + real + `,"after":` + want + `,
+	"after_unknown":{"computed":true},"before_sensitive":{"secret":true}}}]}`
+}
+
+func rewrite(t *testing.T, files map[string]string, plan string) (map[string][]byte, tfdiags.Diagnostics) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, diags := configs.Load(dir)
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	drift, err := adopt.Read([]byte(plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, diags := adopt.Rewrite(config, drift)
+	out := map[string][]byte{}
+	for name, content := range changed {
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.ToSlash(rel)] = content
+	}
+	return out, diags
+}
+
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ source, real, want, result string }{
+		"a literal keeps its comment and the others their places": {
+			"resource \"t\" \"a\" {\n  name     = \"a\" # who\n  priority = 10 /* low */\n\n  # the end\n}\n",
+			`{"name":"a","priority":20}`, `{"name":"a","priority":10}`,
+			"resource \"t\" \"a\" {\n  name     = \"a\" # who\n  priority = 20 /* low */\n\n  # the end\n}\n",
+		},
+		"an element of a map": {
+			"resource \"t\" \"a\" {\n  tags = {\n    team = \"x\" // ours\n    \"cost center\" = \"1\"\n  }\n}\n",
+			`{"tags":{"team":"y","cost center":"2"}}`, `{"tags":{"team":"x","cost center":"1"}}`,
+			"resource \"t\" \"a\" {\n  tags = {\n    team = \"y\" // ours\n    \"cost center\" = \"2\"\n  }\n}\n",
+		},
+		"an element more, over several lines and in one": {
+			"resource \"t\" \"a\" {\n  tags = {\n    team = \"x\"\n  }\n  labels = { a = \"1\" }\n  none = {}\n}\n",
+			`{"tags":{"team":"x","on call":"y"},"labels":{"a":"1","b":"2"},"none":{"c":"3"}}`, `{"tags":{"team":"x"},"labels":{"a":"1"},"none":{}}`,
+			"resource \"t\" \"a\" {\n  tags = {\n    team = \"x\"\n    \"on call\" = \"y\"\n  }\n  labels = { a = \"1\", b = \"2\" }\n  none = { c = \"3\" }\n}\n",
+		},
+		"an argument that was not there": {
+			"resource \"t\" \"a\" {\n  name = \"a\"\n}\nresource \"t\" \"b\" {}\n",
+			`{"name":"a","size":3}`, `{"name":"a","size":null}`,
+			"resource \"t\" \"a\" {\n  name = \"a\"\n  size = 3\n}\nresource \"t\" \"b\" {}\n",
+		},
+		"in a block without lines": {
+			"resource \"t\" \"a\" {}\n", `{"size":3}`, `{"size":null}`, "resource \"t\" \"a\" {\n  size = 3\n}\n",
+		},
+		"a value that is gone": {
+			"resource \"t\" \"a\" {\n  name = \"a\"\n  size = 3 # big\n}\n", `{"name":"a","size":null}`, `{"name":"a","size":3}`,
+			"resource \"t\" \"a\" {\n  name = \"a\"\n}\n",
+		},
+		"inside a nested block": {
+			"resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n  rule {\n    port = 2\n  }\n}\n",
+			`{"rule":[{"port":1},{"port":3}]}`, `{"rule":[{"port":1},{"port":2}]}`,
+			"resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n  rule {\n    port = 3\n  }\n}\n",
+		},
+		"a list of another length": {
+			"resource \"t\" \"a\" {\n  cidrs = [\"10.0.0.0/8\"]\n}\n", `{"cidrs":["10.0.0.0/8","0.0.0.0/0"]}`, `{"cidrs":["10.0.0.0/8"]}`,
+			"resource \"t\" \"a\" {\n  cidrs = [\"10.0.0.0/8\", \"0.0.0.0/0\"]\n}\n",
+		},
+		"text that looks like a template": {
+			"resource \"t\" \"a\" {\n  text = \"x\"\n}\n", `{"text":"${a} \"b\""}`, `{"text":"x"}`,
+			"resource \"t\" \"a\" {\n  text = \"$${a} \\\"b\\\"\"\n}\n",
+		},
+		"what only the provider sets stays out": {
+			"resource \"t\" \"a\" {\n  size = 1\n}\n", `{"size":2,"computed":"x"}`, `{"size":1,"computed":null}`, "resource \"t\" \"a\" {\n  size = 2\n}\n",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, diags := rewrite(t, map[string]string{"main.tf": test.source}, planOf("t.a", test.real, test.want))
+			if err := diags.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.result, string(got["main.tf"])); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	change := planOf("t.a", `{"size":2}`, `{"size":1}`)
+	tests := map[string]struct {
+		files map[string]string
+		plan  string
+		want  string
+	}{
+		"a variable":          {map[string]string{"main.tf": "variable \"n\" {\n  default = 1\n}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, change, "main.tf:1. Change it there. The real value is 2."},
+		"a local":             {map[string]string{"main.tf": "locals {\n  n = 1\n}\nresource \"t\" \"a\" {\n  size = local.n\n}\n"}, change, "main.tf:2."},
+		"a module's argument": {map[string]string{"main.tf": "module \"m\" {\n  source = \"./m\"\n  n = 1\n}\n", "m/main.tf": "variable \"n\" {}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, planOf("module.m.t.a", `{"size":2}`, `{"size":1}`), "main.tf:3."},
+		"a function":          {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = max(1, 0)\n}\n"}, change, "a function's result"},
+		"several instances":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  count = 2\n  size = 1\n}\n"}, planOf("t.a[0]", `{"size":2}`, `{"size":1}`), "Block declares several instances"},
+		"a secret":            {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  secret = \"x\"\n}\n"}, planOf("t.a", `{"secret":"hunter2"}`, `{"secret":"x"}`), "Value is sensitive"},
+		"more blocks":         {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":1},{"port":2}]}`, `{"rule":[{"port":1}]}`), "Blocks cannot be adopted"},
+		"a dynamic block":     {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule.value\n    }\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":2}]}`, `{"rule":[{"port":1}]}`), "made by a dynamic block"},
+		"not declared":        {map[string]string{"main.tf": ""}, change, "Resource is not declared"},
+		"JSON":                {map[string]string{"main.tf.json": `{"resource":{"t":{"a":{"size":1}}}}`}, change, "declared in JSON"},
+		"still referred to":   {map[string]string{"main.tf": "resource \"t\" \"a\" {}\noutput \"o\" {\n  value = t.a.id\n}\n"}, gone, "Resource is still referred to"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, diags := rewrite(t, test.files, test.plan)
+			if err := diags.Err(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if strings.Contains(diags.Err().Error(), "hunter2") {
+				t.Errorf("the refusal tells the secret: %v", diags.Err())
+			}
+			if len(got) > 0 {
+				t.Errorf("files were changed: %s", got)
+			}
+		})
+	}
+}
+
+const gone = `{"resource_drift":[{"address":"t.a","mode":"managed","change":{"actions":["delete"]}}]}`
+
+func TestDeletedObject(t *testing.T) {
+	t.Parallel()
+	got, diags := rewrite(t, map[string]string{"main.tf": "# first\nresource \"t\" \"a\" {\n  size = 1\n}\n\nresource \"t\" \"b\" {}\n"}, gone)
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := "# first\nremoved {\n  from = t.a\n\n  lifecycle {\n    destroy = false\n  }\n}\n\nresource \"t\" \"b\" {}\n"
+	if diff := cmp.Diff(want, string(got["main.tf"])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	drift, err := adopt.Read([]byte(planOf("t.a", `{"tags":{"a b":"2"},"rule":[{"port":3}]}`, `{"tags":{"a b":"1"},"rule":[{"port":2}]}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range drift {
+		names = append(names, d.Name())
+	}
+	if diff := cmp.Diff([]string{"t.a.rule[0].port", `t.a.tags["a b"]`}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(gone))
+	f.Add([]byte(planOf("t.a", `{"a":[1,{"b":null}]}`, `{"a":[2,{"b":"c"}]}`)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		drift, err := adopt.Read(data)
+		if err != nil {
+			return
+		}
+		for _, d := range drift {
+			_ = d.Name()
+		}
+	})
+}

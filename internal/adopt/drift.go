@@ -1,0 +1,191 @@
+package adopt
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/addrs"
+)
+
+// Drift is what is to be declared: the real value at one path of an object, or that
+// there is no object.
+type Drift struct {
+	Addr addrs.ResourceInstance
+	// Path leads to the value: names and keys as strings, places in lists as ints.
+	Path []any
+	// Value is the real one. It is null where there is none.
+	Value cty.Value
+	// Sensitive values must not be written into configuration.
+	Sensitive bool
+	// Deleted tells that the object is gone; there is no path then.
+	Deleted bool
+}
+
+// Name writes address and path as people do.
+func (d Drift) Name() string {
+	name := d.Addr.String()
+	for i, step := range d.Path {
+		switch step := step.(type) {
+		case int:
+			name += "[" + strconv.Itoa(step) + "]"
+		case string:
+			if i == 0 || isName(step) {
+				name += "." + step
+			} else {
+				name += "[" + strconv.Quote(step) + "]"
+			}
+		}
+	}
+	return name
+}
+
+// planDoc is what is read of Terraform's plan JSON.
+type planDoc struct {
+	ResourceDrift   []changeDoc `json:"resource_drift"`
+	ResourceChanges []changeDoc `json:"resource_changes"`
+}
+
+type changeDoc struct {
+	Address string `json:"address"`
+	Mode    string `json:"mode"`
+	Deposed string `json:"deposed"`
+	Change  struct {
+		Actions         []string `json:"actions"`
+		Before          any      `json:"before"`
+		After           any      `json:"after"`
+		AfterUnknown    any      `json:"after_unknown"`
+		BeforeSensitive any      `json:"before_sensitive"`
+	} `json:"change"`
+}
+
+// Read finds in Terraform's plan JSON what drifted and would be changed back: the
+// objects that are told of as drift, and of them what the plan would change.
+func Read(plan []byte) ([]Drift, error) {
+	decoder := json.NewDecoder(bytes.NewReader(plan))
+	decoder.UseNumber()
+	var doc planDoc
+	if err := decoder.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("read plan: it is not Terraform's plan JSON: %w", err)
+	}
+	planned := map[string]changeDoc{}
+	for _, c := range doc.ResourceChanges {
+		if c.Mode == "managed" && c.Deposed == "" {
+			planned[c.Address] = c
+		}
+	}
+	var out []Drift
+	for _, c := range doc.ResourceDrift {
+		if c.Mode != "managed" || c.Deposed != "" {
+			continue
+		}
+		addr, diags := addrs.ParseResourceInstance(c.Address)
+		if diags.HasErrors() {
+			return nil, fmt.Errorf("read plan: %w", diags.Err())
+		}
+		if slices.Contains(c.Change.Actions, "delete") {
+			out = append(out, Drift{Addr: addr, Deleted: true})
+			continue
+		}
+		if change, ok := planned[c.Address]; ok && slices.Equal(change.Change.Actions, []string{"update"}) {
+			differ(change.Change.Before, change.Change.After, change.Change.AfterUnknown, change.Change.BeforeSensitive, nil, func(path []any, real any, sensitive bool) {
+				out = append(out, Drift{Addr: addr, Path: slices.Clone(path), Value: valueOf(real), Sensitive: sensitive})
+			})
+		}
+	}
+	return out, nil
+}
+
+// differ visits where the real object and the planned one differ, as deep as both
+// have the same shape.
+func differ(real, want, unknown, sensitive any, path []any, visit func(path []any, real any, sensitive bool)) {
+	if unknown == true || equal(real, want) {
+		return
+	}
+	realObject, okReal := real.(map[string]any)
+	wantObject, okWant := want.(map[string]any)
+	if okReal && okWant && sensitive != true {
+		keys := slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(realObject)), slices.Collect(maps.Keys(wantObject))...))))
+		for _, key := range keys {
+			differ(realObject[key], wantObject[key], at(unknown, key), at(sensitive, key), append(path, key), visit)
+		}
+		return
+	}
+	realList, okReal := real.([]any)
+	wantList, okWant := want.([]any)
+	if okReal && okWant && len(realList) == len(wantList) && sensitive != true {
+		for i := range realList {
+			differ(realList[i], wantList[i], at(unknown, i), at(sensitive, i), append(path, i), visit)
+		}
+		return
+	}
+	visit(path, real, isMarked(sensitive))
+}
+
+func equal(a, b any) bool {
+	left, errLeft := json.Marshal(a)
+	right, errRight := json.Marshal(b)
+	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
+}
+
+// at descends into marks, which have the shape of the value as far as there are any.
+func at(marks any, step any) any {
+	switch marks := marks.(type) {
+	case bool:
+		return marks
+	case map[string]any:
+		key, _ := step.(string)
+		return marks[key]
+	case []any:
+		if i, ok := step.(int); ok && i < len(marks) {
+			return marks[i]
+		}
+	}
+	return nil
+}
+
+// isMarked tells whether anything inside is marked.
+func isMarked(marks any) bool {
+	switch marks := marks.(type) {
+	case bool:
+		return marks
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(marks)), isMarked)
+	case []any:
+		return slices.ContainsFunc(marks, isMarked)
+	}
+	return false
+}
+
+// valueOf is a JSON value as configuration would write it.
+func valueOf(v any) cty.Value {
+	switch v := v.(type) {
+	case string:
+		return cty.StringVal(v)
+	case bool:
+		return cty.BoolVal(v)
+	case json.Number:
+		if number, _, err := big.ParseFloat(v.String(), 10, 512, big.ToNearestEven); err == nil {
+			return cty.NumberVal(number)
+		}
+	case []any:
+		items := make([]cty.Value, len(v))
+		for i, item := range v {
+			items[i] = valueOf(item)
+		}
+		return cty.TupleVal(items)
+	case map[string]any:
+		attrs := make(map[string]cty.Value, len(v))
+		for name, item := range v {
+			attrs[name] = valueOf(item)
+		}
+		return cty.ObjectVal(attrs)
+	}
+	return cty.NullVal(cty.DynamicPseudoType)
+}

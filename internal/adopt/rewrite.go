@@ -1,0 +1,373 @@
+package adopt
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
+)
+
+// edit replaces bytes of a file.
+type edit struct {
+	file       string
+	start, end int
+	text       string
+}
+
+// Rewrite returns the new content of the files that have to change for the
+// configuration to declare what drifted, by name. What cannot be expressed is an
+// error that says why and where; the rest is done all the same.
+func Rewrite(config *configs.Config, drift []Drift) (map[string][]byte, tfdiags.Diagnostics) {
+	w := &rewriter{config: config, files: map[string]*hcl.File{}}
+	for _, d := range drift {
+		w.adopt(d)
+	}
+	return w.apply(), w.diags
+}
+
+type rewriter struct {
+	config *configs.Config
+	files  map[string]*hcl.File
+	edits  []edit
+	diags  tfdiags.Diagnostics
+}
+
+func (w *rewriter) refuse(d Drift, at *hcl.Range, summary, detail string) {
+	diags := tfdiags.New(tfdiags.Error, summary, detail).WithAddress(d.Addr.String())
+	if at != nil {
+		diags = diags.WithSubject(*at)
+	}
+	w.diags = append(w.diags, diags...)
+}
+
+func (w *rewriter) adopt(d Drift) {
+	module := w.config.Descendent(d.Addr.Module.Module())
+	var resource *configs.Resource
+	if module != nil {
+		resource = module.Module.Resources[d.Addr.Resource]
+	}
+	if resource == nil {
+		w.refuse(d, nil, "Resource is not declared", fmt.Sprintf("The configuration has no block for %s, so that there is nothing to change.", d.Addr))
+		return
+	}
+	block := w.block(resource)
+	switch {
+	case block == nil:
+		w.refuse(d, &resource.Range, "Configuration cannot be changed", fmt.Sprintf("%s is declared in JSON, or in a way that is not understood here. Change it by hand.", d.Addr))
+	case resource.Count != nil || resource.ForEach != nil:
+		w.refuse(d, &resource.Range, "Block declares several instances", fmt.Sprintf("What is written in this block holds for all its instances, and only %s differs. Change what count or for_each is made of, or move the instance to a block of its own.", d.Name()))
+	case d.Addr.Module.String() != "" && d.Addr.Module.Module().String() != d.Addr.Module.String():
+		w.refuse(d, &resource.Range, "Block declares several instances", fmt.Sprintf("Its module is called several times, and only %s differs. Make the value an argument of the module.", d.Name()))
+	case d.Deleted:
+		w.remove(d, module, block)
+	default:
+		w.attribute(d, module, block.Body, block, d.Path)
+	}
+}
+
+// block finds the text of a resource block.
+func (w *rewriter) block(resource *configs.Resource) *hclsyntax.Block {
+	name := resource.Range.Filename
+	file := w.files[name]
+	if file == nil {
+		if strings.HasSuffix(name, ".json") {
+			return nil
+		}
+		parsed, diags := hclsyntax.ParseConfig(w.config.Root.Sources[name], name, hcl.InitialPos)
+		if diags.HasErrors() {
+			return nil
+		}
+		file = parsed
+		w.files[name] = file
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil
+	}
+	for _, block := range body.Blocks {
+		if block.Type == "resource" && slices.Equal(block.Labels, []string{resource.Addr.Type, resource.Addr.Name}) {
+			return block
+		}
+	}
+	return nil
+}
+
+// attribute goes into a block's body along a path.
+func (w *rewriter) attribute(d Drift, module *configs.Config, body *hclsyntax.Body, block *hclsyntax.Block, path []any) {
+	if len(path) == 0 {
+		w.refuse(d, block.DefRange().Ptr(), "Blocks cannot be adopted", fmt.Sprintf("%s differs as a whole: there are more or fewer blocks than declared, or they have no order. Write the blocks by hand as they are in reality.", d.Name()))
+		return
+	}
+	name, _ := path[0].(string)
+	if attr := body.Attributes[name]; attr != nil {
+		w.expression(d, module, attr, attr.Expr, path[1:])
+		return
+	}
+	blocks := slices.DeleteFunc(slices.Clone(body.Blocks), func(b *hclsyntax.Block) bool { return b.Type != name })
+	dynamic := slices.IndexFunc(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type == "dynamic" && len(b.Labels) == 1 && b.Labels[0] == name })
+	switch {
+	case dynamic >= 0:
+		w.refuse(d, body.Blocks[dynamic].DefRange().Ptr(), "Value comes from elsewhere", fmt.Sprintf("%s is made by a dynamic block. Change what its for_each is made of.%s", d.Name(), w.saying(d)))
+	case len(blocks) > 0:
+		rest := path[1:]
+		i := 0
+		if len(rest) > 0 {
+			if n, ok := rest[0].(int); ok {
+				i, rest = n, rest[1:]
+			}
+		}
+		if i >= len(blocks) {
+			w.attribute(d, module, body, block, nil)
+			return
+		}
+		w.attribute(d, module, blocks[i].Body, blocks[i], rest)
+	case len(path) > 1:
+		w.refuse(d, block.DefRange().Ptr(), "Value is not declared", fmt.Sprintf("The block says nothing of %s. Write the whole of it by hand.%s", d.Name(), w.saying(d)))
+	case d.Value.IsNull():
+		w.refuse(d, block.DefRange().Ptr(), "Value is not declared", fmt.Sprintf("%s has no value in reality, and the block gives it none. The provider chooses one.", d.Name()))
+	default:
+		w.insert(d, block, name)
+	}
+}
+
+// saying tells the real value, if it may be told.
+func (w *rewriter) saying(d Drift) string {
+	if d.Sensitive || d.Value == cty.NilVal {
+		return ""
+	}
+	return " The real value is " + text(d.Value) + "."
+}
+
+func text(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }
+
+// expression goes into an expression along a path, and replaces what it leads to.
+func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.Attribute, expr hclsyntax.Expression, path []any) {
+	if len(path) > 0 {
+		if inner := element(expr, path[0]); inner != nil {
+			w.expression(d, module, attr, inner, path[1:])
+			return
+		}
+		if object, ok := expr.(*hclsyntax.ObjectConsExpr); ok && len(path) == 1 && !d.Value.IsNull() {
+			w.insertItem(d, attr, object, path[0])
+			return
+		}
+		if isConstant(expr) {
+			w.refuse(d, expr.Range().Ptr(), "Value is not declared", fmt.Sprintf("The expression has nothing at %s. Write it by hand.%s", d.Name(), w.saying(d)))
+			return
+		}
+	}
+	switch {
+	case !isConstant(expr):
+		w.pointAt(d, module, expr)
+	case d.Sensitive:
+		w.refuse(d, expr.Range().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration, because everybody who reads it would see it. Use a variable.", d.Name()))
+	case d.Value.IsNull() && attr.Expr == expr:
+		w.edits = append(w.edits, w.line(attr.SrcRange))
+	default:
+		w.replace(expr.Range(), indented(text(d.Value), w.indentation(attr.SrcRange)))
+	}
+}
+
+// element is the expression of one element of a list or an object, or nil.
+func element(expr hclsyntax.Expression, step any) hclsyntax.Expression {
+	switch expr := expr.(type) {
+	case *hclsyntax.TupleConsExpr:
+		if i, ok := step.(int); ok && i < len(expr.Exprs) {
+			return expr.Exprs[i]
+		}
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range expr.Items {
+			key, diags := item.KeyExpr.Value(nil)
+			if !diags.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == step {
+				return item.ValueExpr
+			}
+		}
+	case *hclsyntax.ParenthesesExpr:
+		return element(expr.Expression, step)
+	}
+	return nil
+}
+
+// isConstant tells whether an expression is written out: it refers to nothing and
+// calls nothing.
+func isConstant(expr hclsyntax.Expression) bool {
+	if len(expr.Variables()) > 0 {
+		return false
+	}
+	constant := true
+	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics {
+		if _, ok := node.(*hclsyntax.FunctionCallExpr); ok {
+			constant = false
+		}
+		return nil
+	})
+	return constant
+}
+
+// replace notes an edit, unless another one touches the same text.
+func (w *rewriter) replace(at hcl.Range, with string) {
+	w.edits = append(w.edits, edit{at.Filename, at.Start.Byte, at.End.Byte, with})
+}
+
+// line is the edit that removes whole lines.
+func (w *rewriter) line(at hcl.Range) edit {
+	src := w.config.Root.Sources[at.Filename]
+	start := bytes.LastIndexByte(src[:at.Start.Byte], '\n') + 1
+	end := at.End.Byte
+	if i := bytes.IndexByte(src[end:], '\n'); i >= 0 {
+		end += i + 1
+	} else {
+		end = len(src)
+	}
+	return edit{at.Filename, start, end, ""}
+}
+
+// indentation is the white space that begins the line of a range.
+func (w *rewriter) indentation(at hcl.Range) string {
+	src := w.config.Root.Sources[at.Filename]
+	line := src[bytes.LastIndexByte(src[:at.Start.Byte], '\n')+1 : at.Start.Byte]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// indented puts the lines of a value that follow the first under the line that it begins in.
+func indented(text, indentation string) string {
+	return strings.ReplaceAll(text, "\n", "\n"+indentation)
+}
+
+// insert gives a block an argument that it does not have.
+func (w *rewriter) insert(d Drift, block *hclsyntax.Block, name string) {
+	if d.Sensitive {
+		w.refuse(d, block.DefRange().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration, because everybody who reads it would see it. Use a variable.", d.Name()))
+		return
+	}
+	outer := w.indentation(block.OpenBraceRange)
+	inner := outer + "  "
+	argument := inner + name + " = " + indented(text(d.Value), inner) + "\n"
+	at := block.CloseBraceRange.Start.Byte
+	if block.OpenBraceRange.Start.Line == block.CloseBraceRange.Start.Line { // resource "a" "b" {}
+		w.edits = append(w.edits, edit{block.CloseBraceRange.Filename, block.OpenBraceRange.End.Byte, at, "\n" + argument + outer})
+		return
+	}
+	src := w.config.Root.Sources[block.CloseBraceRange.Filename]
+	at = bytes.LastIndexByte(src[:at], '\n') + 1
+	w.edits = append(w.edits, edit{block.CloseBraceRange.Filename, at, at, argument})
+}
+
+// insertItem gives an object another element.
+func (w *rewriter) insertItem(d Drift, attr *hclsyntax.Attribute, object *hclsyntax.ObjectConsExpr, key any) {
+	name, ok := key.(string)
+	if !ok || d.Sensitive {
+		w.refuse(d, object.Range().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration. Use a variable.", d.Name()))
+		return
+	}
+	if !isName(name) {
+		name = text(cty.StringVal(name))
+	}
+	closing := object.Range().End.Byte - 1
+	if object.Range().Start.Line == object.Range().End.Line {
+		before := " "
+		if len(object.Items) > 0 {
+			closing, before = object.Items[len(object.Items)-1].ValueExpr.Range().End.Byte, ", "
+		}
+		after := ""
+		if len(object.Items) == 0 {
+			after = " "
+		}
+		w.edits = append(w.edits, edit{object.Range().Filename, closing, closing, before + name + " = " + text(d.Value) + after})
+		return
+	}
+	inner := w.indentation(attr.SrcRange) + "  "
+	src := w.config.Root.Sources[object.Range().Filename]
+	at := bytes.LastIndexByte(src[:closing], '\n') + 1
+	w.edits = append(w.edits, edit{object.Range().Filename, at, at, inner + name + " = " + indented(text(d.Value), inner) + "\n"})
+}
+
+func isName(text string) bool { return hclsyntax.ValidIdentifier(text) }
+
+// remove takes a block out and says that its object is not to be destroyed: it is gone.
+func (w *rewriter) remove(d Drift, module *configs.Config, block *hclsyntax.Block) {
+	if at := w.reference(module, d); at != nil {
+		w.refuse(d, at, "Resource is still referred to", fmt.Sprintf("The object of %s is gone, and its block cannot be removed as long as this expression refers to it.", d.Addr))
+		return
+	}
+	removed := fmt.Sprintf("removed {\n  from = %s\n\n  lifecycle {\n    destroy = false\n  }\n}", d.Addr.Resource)
+	w.edits = append(w.edits, edit{block.TypeRange.Filename, block.TypeRange.Start.Byte, block.CloseBraceRange.End.Byte, removed})
+}
+
+// reference finds an expression of the module that refers to a resource.
+func (w *rewriter) reference(module *configs.Config, d Drift) (at *hcl.Range) {
+	for name, src := range w.config.Root.Sources {
+		if !strings.HasSuffix(name, ".tf") || dirOf(name) != dirOf(w.fileOf(module, d)) {
+			continue
+		}
+		file, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		body, ok := bodyOf(file)
+		if diags.HasErrors() || !ok {
+			continue
+		}
+		_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics {
+			if expr, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && at == nil && refersTo(expr.Traversal, d) {
+				at = expr.SrcRange.Ptr()
+			}
+			return nil
+		})
+	}
+	return at
+}
+
+func bodyOf(file *hcl.File) (*hclsyntax.Body, bool) {
+	if file == nil {
+		return nil, false
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	return body, ok
+}
+
+func (w *rewriter) fileOf(module *configs.Config, d Drift) string {
+	return module.Module.Resources[d.Addr.Resource].Range.Filename
+}
+
+func dirOf(file string) string {
+	if i := strings.LastIndexByte(file, '/'); i >= 0 {
+		return file[:i]
+	}
+	return ""
+}
+
+func refersTo(traversal hcl.Traversal, d Drift) bool {
+	if len(traversal) < 2 || traversal.RootName() != d.Addr.Resource.Type {
+		return false
+	}
+	step, ok := traversal[1].(hcl.TraverseAttr)
+	return ok && step.Name == d.Addr.Resource.Name
+}
+
+// apply makes the edits, the last of each file first. Of two that touch each other
+// one is refused.
+func (w *rewriter) apply() map[string][]byte {
+	out := map[string][]byte{}
+	slices.SortStableFunc(w.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(b.end, a.end)) })
+	before := map[string]int{}
+	for _, e := range w.edits {
+		src, ok := out[e.file]
+		if !ok {
+			src = w.config.Root.Sources[e.file]
+			before[e.file] = len(src)
+		}
+		if e.end > before[e.file] {
+			continue // inside of what another edit has removed
+		}
+		before[e.file] = e.start
+		out[e.file] = slices.Concat(src[:e.start], []byte(e.text), src[e.end:])
+	}
+	return out
+}
