@@ -94,6 +94,8 @@ type Agent struct {
 	awaited *awaited
 	watch   lease.Watch
 	replica *replica
+	// compared is when this machine's clock was last compared with the store's.
+	compared time.Time
 	// around is what other shards have left, as it was read last.
 	around map[control.Shard]left
 	// life ends with the agent.

@@ -261,7 +261,12 @@ func (r *round) reportStandby(ctx context.Context) {
 
 // sendHeartbeat gives the agent's latest word.
 func (r *round) sendHeartbeat(ctx context.Context) error {
-	return r.agent.voice.say(ctx, r.heartbeat(r.outcome, r.message))
+	a := r.agent
+	if err := a.voice.say(ctx, r.heartbeat(r.outcome, r.message)); err != nil {
+		return err
+	}
+	a.compareClocks(ctx)
+	return nil
 }
 
 func (r *round) heartbeat(outcome control.Outcome, message string) control.Heartbeat {

@@ -51,6 +51,13 @@ func (v *voice) begin(ctx context.Context, first control.Heartbeat) error {
 	return v.speak(ctx, v.last)
 }
 
+// spoken is when the last word was given.
+func (v *voice) spoken() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.last.Time
+}
+
 // again gives the last word once more.
 func (v *voice) again(ctx context.Context) error {
 	v.mu.Lock()
