@@ -4,9 +4,10 @@ resource "towline_scope" "network" {
   environment = "prod"
   name        = "network"
 
+  # Another team owns one tag of everything here.
   include = [
-    { address = "module.network.**" },
-    { type = "aws_security_group*" },
+    { module = "module.network", except = ["tags[\"owner\"]"] },
+    { type = "aws_security_group*", provider = "hashicorp/aws" },
   ]
   exclude = [
     { address = "module.network.aws_vpn_gateway.*" },
@@ -19,8 +20,14 @@ resource "towline_scope" "network" {
   # Another team scales the fleet by hand.
   ignore_attributes = ["aws_autoscaling_group.desired_capacity"]
 
+  # Changes are made at night.
+  windows = [{ from = "22:00", until = "04:00" }]
+
   drift = {
     mode  = "enforce"
     grace = "10m"
+
+    # Descriptions are nobody's emergency.
+    rules = [{ attributes = ["aws_security_group.description"], mode = "observe" }]
   }
 }
