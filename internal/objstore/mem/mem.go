@@ -22,6 +22,8 @@ type Store struct {
 	mu      sync.RWMutex
 	writes  int64
 	objects map[string]objstore.Object
+	// keys are those of objects, sorted, so that a list costs what it yields.
+	keys []string
 }
 
 var _ objstore.Store = (*Store)(nil)
@@ -136,6 +138,9 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.objects, key)
+	if at, found := slices.BinarySearch(s.keys, key); found {
+		s.keys = slices.Delete(s.keys, at, at+1)
+	}
 	return nil
 }
 
@@ -143,12 +148,14 @@ func (s *Store) snapshot(prefix string) []objstore.Info {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var infos []objstore.Info
-	for key, object := range s.objects {
-		if strings.HasPrefix(key, prefix) {
-			infos = append(infos, objstore.Info{Key: key, Size: int64(len(object.Data)), Modified: object.Modified})
+	first, _ := slices.BinarySearch(s.keys, prefix)
+	for _, key := range s.keys[first:] {
+		if !strings.HasPrefix(key, prefix) {
+			break
 		}
+		object := s.objects[key]
+		infos = append(infos, objstore.Info{Key: key, Size: int64(len(object.Data)), Modified: object.Modified})
 	}
-	slices.SortFunc(infos, func(a, b objstore.Info) int { return strings.Compare(a.Key, b.Key) })
 	return infos
 }
 
@@ -161,6 +168,9 @@ func (s *Store) write(ctx context.Context, key string, data []byte, allow func(o
 	current, exists := s.objects[key]
 	if err := allow(current, exists); err != nil {
 		return "", err
+	}
+	if at, found := slices.BinarySearch(s.keys, key); !found {
+		s.keys = slices.Insert(s.keys, at, key)
 	}
 	s.writes++
 	version := objstore.Version(strconv.FormatInt(s.writes, 10))
