@@ -7,9 +7,9 @@ import (
 )
 
 // maxWaiting is how many receipts may wait on this machine before rounds that have nothing
-// new to tell write none: eight hours of one a minute. What changes, drifts or fails
+// new to tell write none: three hours of one a minute. What changes, drifts or fails
 // otherwise than before is told however long the store is away.
-const maxWaiting = 500
+const maxWaiting = 200
 
 // gist is what a receipt tells beside when it was written.
 type gist struct{ outcome, revision, drift, message string }

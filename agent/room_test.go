@@ -13,7 +13,7 @@ import (
 )
 
 // maxWaiting is how many receipts wait at most while there is nothing new to tell.
-const maxWaiting = 500
+const maxWaiting = 200
 
 // size is what a folder holds, in bytes and in files.
 func size(t *testing.T, dir string) (bytes int64, files int) {
