@@ -415,6 +415,18 @@ type GrantRequest struct {
 	Opener string `json:"opener,omitempty"`
 }
 
+// GrantExtension moves the end of an open grant. It counts when as many approvers as the
+// policy asks for have signed the same new end.
+type GrantExtension struct {
+	Version int    `json:"version"`
+	ID      string `json:"id"`
+	// Until is the new end, at most the policy's MaxDuration after the grant was opened.
+	Until time.Time `json:"until"`
+	// Time is when it was signed: what has ended is not extended.
+	Time time.Time `json:"time"`
+	By   string    `json:"by,omitempty"`
+}
+
 // GrantClosure ends a grant early. It is signed by any of the policy's approvers.
 type GrantClosure struct {
 	Version int       `json:"version"`

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -70,6 +71,11 @@ func ApproveGrant(signed []byte, signer ssh.Signer) ([]byte, error) {
 		return nil, fmt.Errorf("approve grant: %w", err)
 	}
 	return signGrant(request, signer)
+}
+
+// SignGrantExtension signs an extension.
+func SignGrantExtension(extension GrantExtension, signer ssh.Signer) ([]byte, error) {
+	return signGrant(extension, signer)
 }
 
 // SignGrantClosure signs a closure.
@@ -140,6 +146,7 @@ const (
 
 // Grant is a request that its policy allows.
 type Grant struct {
+	// Request is what was asked for, with the end as it was extended.
 	Request GrantRequest
 	Phase   GrantPhase
 	// Ended is when a closed or expired grant ended.
@@ -152,8 +159,8 @@ type Grant struct {
 
 // GrantFiles are the signed objects of one grant, as the store holds them.
 type GrantFiles struct {
-	Request             []byte
-	Approvals, Closures [][]byte
+	Request                         []byte
+	Approvals, Extensions, Closures [][]byte
 }
 
 // InspectGrant reads what a request says without asking whether a policy allows
@@ -182,6 +189,7 @@ func VerifyGrant(policy BreakGlassPolicy, files GrantFiles, now time.Time) (Gran
 	if err := allows(policy, request, opener, now); err != nil {
 		return Grant{}, err
 	}
+	request.Until = extended(policy, request, files.Extensions)
 	grant := Grant{Request: request, Approvers: approversOf(policy, payload, opener, files.Approvals)}
 	grant.Missing = max(0, policy.Approvals-len(grant.Approvers))
 	grant.Phase, grant.Ended = phaseOf(policy, request, grant.Missing, files.Closures, now)
@@ -234,6 +242,52 @@ func phaseOf(policy BreakGlassPolicy, request GrantRequest, missing int, closure
 		return GrantPending, time.Time{}
 	}
 	return GrantOpen, time.Time{}
+}
+
+// extended is the end of a grant: the latest of its own and of the ends that enough
+// approvers have signed, each before the end that it moves, within what the policy allows.
+func extended(policy BreakGlassPolicy, request GrantRequest, extensions [][]byte) time.Time {
+	signed := map[time.Time]map[string]time.Time{}
+	for _, data := range extensions {
+		extension, key, err := openExtension(data)
+		if err != nil || !isApprover(policy, key) || extension.ID != request.ID || extension.Until.Sub(request.Opened) > time.Duration(policy.MaxDuration) {
+			continue
+		}
+		if signed[extension.Until] == nil {
+			signed[extension.Until] = map[string]time.Time{}
+		}
+		signed[extension.Until][ApproverID(key)] = extension.Time
+	}
+	until := request.Until
+	for _, end := range slices.SortedFunc(maps.Keys(signed), time.Time.Compare) {
+		inTime := 0
+		for _, at := range signed[end] {
+			if at.Before(until) {
+				inTime++
+			}
+		}
+		if end.After(until) && inTime >= policy.Approvals {
+			until = end
+		}
+	}
+	return until
+}
+
+func openExtension(data []byte) (GrantExtension, ssh.PublicKey, error) {
+	payload, key, err := openGrant(data)
+	if err != nil {
+		return GrantExtension{}, nil, err
+	}
+	extension, err := Decode[GrantExtension](payload)
+	return extension, key, err
+}
+
+// Extended tells whether an approver, by [ApproverID], has signed an end already.
+func (f GrantFiles) Extended(approver string, until time.Time) bool {
+	return slices.ContainsFunc(f.Extensions, func(data []byte) bool {
+		extension, key, err := openExtension(data)
+		return err == nil && extension.Until.Equal(until) && ApproverID(key) == approver
+	})
 }
 
 // earliestClosure returns the time of the first valid closure, or zero. Whether

@@ -232,3 +232,54 @@ func mustJSON(t *testing.T, value any) []byte {
 	}
 	return data
 }
+
+// An extension counts if enough approvers have signed the same end, each while the grant
+// was still open, and within the policy's longest time.
+func TestExtensions(t *testing.T) {
+	t.Parallel()
+	opened := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	ana, ben, eve := testSigner(t, "ana"), testSigner(t, "ben"), testSigner(t, "eve")
+	policy := BreakGlassPolicy{
+		Version: FormatVersion, Environment: "prod", Name: "p", Scopes: []string{"s"}, Approvals: 2, MaxDuration: Duration(2 * time.Hour), After: AfterRevert,
+		Approvers: []string{approverLine(t, "ana"), approverLine(t, "ben")},
+	}
+	request := GrantRequest{Version: FormatVersion, ID: "g", Environment: "prod", Policy: "p", Targets: []string{"**"}, Opened: opened, Until: opened.Add(time.Hour)}
+	sign := func(signer ssh.Signer, id string, until, at time.Duration) []byte {
+		signed, err := SignGrantExtension(GrantExtension{Version: FormatVersion, ID: id, Until: opened.Add(until), Time: opened.Add(at)}, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signed
+	}
+	const half, ninety, two, three = 30 * time.Minute, 90 * time.Minute, 2 * time.Hour, 3 * time.Hour
+	tests := map[string]struct {
+		extensions [][]byte
+		want       time.Duration
+	}{
+		"none":                            {nil, time.Hour},
+		"one of two":                      {[][]byte{sign(ana, "g", ninety, half)}, time.Hour},
+		"the same one twice":              {[][]byte{sign(ana, "g", ninety, half), sign(ana, "g", ninety, half)}, time.Hour},
+		"two of two":                      {[][]byte{sign(ana, "g", ninety, half), sign(ben, "g", ninety, half)}, ninety},
+		"two ends":                        {[][]byte{sign(ana, "g", ninety, half), sign(ben, "g", two, half)}, time.Hour},
+		"one after the other":             {[][]byte{sign(ana, "g", two, 80*time.Minute), sign(ben, "g", two, half), sign(ana, "g", ninety, half), sign(ben, "g", ninety, half)}, two},
+		"after the end":                   {[][]byte{sign(ana, "g", ninety, half), sign(ben, "g", ninety, 61*time.Minute)}, time.Hour},
+		"beyond the longest time":         {[][]byte{sign(ana, "g", three, half), sign(ben, "g", three, half)}, time.Hour},
+		"of another grant":                {[][]byte{sign(ana, "h", ninety, half), sign(ben, "h", ninety, half)}, time.Hour},
+		"by somebody else":                {[][]byte{sign(ana, "g", ninety, half), sign(eve, "g", ninety, half)}, time.Hour},
+		"junk":                            {[][]byte{[]byte("{}"), nil}, time.Hour},
+		"an earlier end shortens nothing": {[][]byte{sign(ana, "g", half, time.Minute), sign(ben, "g", half, time.Minute)}, time.Hour},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			signed, err := SignGrantRequest(request, ana)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grant, err := VerifyGrant(policy, GrantFiles{Request: signed, Extensions: test.extensions}, opened.Add(half))
+			if err != nil || !grant.Request.Until.Equal(opened.Add(test.want)) {
+				t.Errorf("it ends at %s, %v, want %s", grant.Request.Until, err, opened.Add(test.want))
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Numbers in keys have a fixed width, so that the order of keys is their order.
@@ -122,6 +123,12 @@ func GrantRequestKey(environment, id string) string {
 // GrantApprovalKey is created once, by the approver; approver is from [ApproverID].
 func GrantApprovalKey(environment, id, approver string) string {
 	return GrantPrefix(environment, id) + "approvals/" + approver + documentSuffix
+}
+
+// GrantExtensionKey is created once, by the approver, for one new end; approver is from
+// [ApproverID].
+func GrantExtensionKey(environment, id string, until time.Time, approver string) string {
+	return GrantPrefix(environment, id) + "extensions/" + number(until.Unix()) + "-" + approver + documentSuffix
 }
 
 // GrantClosureKey is created once, by the closer; closer is from [ApproverID].

@@ -340,6 +340,17 @@ func (g GrantRequest) Validate() error {
 }
 
 // Validate implements [Document].
+func (g GrantExtension) Validate() error {
+	var check checker
+	check.that("version", g.Version == FormatVersion, "is %d, but this program knows %d; upgrade it", g.Version, FormatVersion)
+	check.name("id", g.ID)
+	check.time("until", g.Until)
+	check.time("time", g.Time)
+	check.text("by", g.By)
+	return check.err()
+}
+
+// Validate implements [Document].
 func (g GrantClosure) Validate() error {
 	var check checker
 	check.that("version", g.Version == FormatVersion, "is %d, but this program knows %d; upgrade it", g.Version, FormatVersion)

@@ -109,6 +109,8 @@ func readGrant(ctx context.Context, store objstore.Store, environment, id string
 		switch {
 		case key == control.GrantRequestKey(environment, id):
 			record.Files.Request = object.Data
+		case strings.Contains(key, "/extensions/"):
+			record.Files.Extensions = append(record.Files.Extensions, object.Data)
 		case strings.Contains(key, "/closures/"):
 			record.Files.Closures = append(record.Files.Closures, object.Data)
 		default:

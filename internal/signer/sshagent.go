@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -30,31 +28,11 @@ type sshKey struct {
 
 // openSSHAgent finds the one ed25519 key that has this fingerprint or comment.
 func openSSHAgent(ctx context.Context, name string) (trust.Signer, error) {
-	socket := os.Getenv(socketEnv)
-	if socket == "" {
-		return nil, fmt.Errorf("no SSH agent is running: %s is not set", socketEnv)
-	}
-	var held []*agent.Key
-	err := withAgent(ctx, socket, func(client agent.ExtendedAgent) (err error) {
-		held, err = client.List()
-		return err
-	})
+	socket, key, err := findInAgent(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	var found []*agent.Key
-	var all []string
-	for _, key := range held {
-		fingerprint := ssh.FingerprintSHA256(key)
-		all = append(all, fmt.Sprintf("%s %s %q", fingerprint, key.Type(), key.Comment))
-		if name == fingerprint || name == key.Comment {
-			found = append(found, key)
-		}
-	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("the SSH agent holds %d keys of this name; it holds: %s", len(found), strings.Join(append(all, "no more"), ", "))
-	}
-	return newSSHKey(socket, found[0])
+	return newSSHKey(socket, key)
 }
 
 func newSSHKey(socket string, held *agent.Key) (trust.Signer, error) {

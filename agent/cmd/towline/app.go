@@ -139,6 +139,7 @@ func (a *app) ownCommands() map[string]func() *command {
 		"break-glass":          a.group("break-glass", "Suspend the correction of objects in an emergency"),
 		"break-glass open":     a.breakGlassOpenCommand,
 		"break-glass approve":  a.breakGlassApproveCommand,
+		"break-glass extend":   a.breakGlassExtendCommand,
 		"break-glass close":    a.breakGlassCloseCommand,
 		"break-glass list":     a.breakGlassListCommand,
 	}

@@ -38,7 +38,7 @@ type breakGlass struct {
 func (a *app) breakGlassFlags(flags *flag.FlagSet) *breakGlass {
 	b := &breakGlass{app: a, at: a.accessFlags(flags)}
 	flags.StringVar(&b.environment, "environment", "", "`NAME` of the environment")
-	flags.StringVar(&b.keyFile, "key", "", "`FILE` with an approver's private key, OpenSSH's or ed25519 in PEM; a passphrase is asked for, or read from $"+passphraseEnv)
+	flags.StringVar(&b.keyFile, "key", "", "approver's `KEY`: "+signer.PersonNotation+". A passphrase is asked for, or read from $"+passphraseEnv)
 	a.jsonFlag(flags)
 	return b
 }
@@ -48,7 +48,7 @@ func (b *breakGlass) prepare(ctx context.Context) (ssh.Signer, *repository.State
 	if b.environment == "" {
 		return nil, nil, nil, mistake("Environment is missing", "Break-glass policies and grants belong to one environment. Give -environment NAME.")
 	}
-	signer, err := b.signer()
+	signer, err := b.signer(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -64,12 +64,18 @@ func (b *breakGlass) prepare(ctx context.Context) (ssh.Signer, *repository.State
 }
 
 // signer reads the approver's key.
-func (b *breakGlass) signer() (ssh.Signer, error) {
+func (b *breakGlass) signer(ctx context.Context) (ssh.Signer, error) {
 	if b.keyFile == "" {
 		return nil, mistake("Approver's key is missing", "A grant is signed by one of its policy's approvers. Give the private key with -key FILE, such as ~/.ssh/id_ed25519.")
 	}
 	refuse := func(err error) error {
-		return mistake("Invalid approver's key", fmt.Sprintf("The key file %s cannot be used: %s. It must be an OpenSSH private key, or an ed25519 key in PEM.", b.keyFile, err))
+		return mistake("Invalid approver's key", fmt.Sprintf("The key file %s cannot be used: %s. It must be an OpenSSH private key, an ed25519 key in PEM, or ssh-agent:COMMENT for a key of the SSH agent.", b.keyFile, err))
+	}
+	if held, ok, err := signer.Person(ctx, b.keyFile); ok {
+		if err != nil {
+			return nil, refuse(err)
+		}
+		return held, nil
 	}
 	pem, err := signer.ReadFile(b.keyFile)
 	if err != nil {

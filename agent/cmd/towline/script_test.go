@@ -31,6 +31,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"tamper":   scriptCommand(tamper),
 	"replace":  scriptCommand(replace),
 	"grantid":  scriptCommand(grantID),
+	"later":    scriptCommand(later),
 	"approval": scriptCommand(approval),
 	"propose":  scriptCommand(propose),
 	"squat":    scriptCommand(squat),
@@ -314,6 +315,13 @@ func (s script) only(glob string) (string, error) {
 		return "", err
 	}
 	return paths[0], nil
+}
+
+// later DURATION sets $LATER to a time to come.
+func later(s script, args []string) error {
+	length, err := time.ParseDuration(args[0])
+	s.ts.Setenv("LATER", time.Now().Add(length).UTC().Format(time.RFC3339))
+	return err
 }
 
 // grantID sets $GRANT to the newest grant.
