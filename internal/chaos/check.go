@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/seal"
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
@@ -89,7 +90,7 @@ func (s *site) checkLog(ctx context.Context) error {
 // checkState: the newest state in the store, signed by an agent, has every object
 // of the cloud as it is, and nothing else.
 func (s *site) checkState(ctx context.Context, objects map[cloudapi.Ref]*cloudapi.Object) error {
-	state, err := s.newestState(ctx)
+	state, err := s.newestState(ctx, s.shard())
 	if err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (s *site) checkState(ctx context.Context, objects map[cloudapi.Ref]*cloudap
 	return wrong
 }
 
-func (s *site) newestState(ctx context.Context) (*states.State, error) {
+func (s *site) newestState(ctx context.Context, shard control.Shard) (*states.State, error) {
 	newest := ""
-	for info, err := range s.store.List(ctx, s.shard().StatePrefix()) {
+	for info, err := range s.store.List(ctx, shard.StatePrefix()) {
 		if err != nil {
 			return nil, fmt.Errorf("list states: %w", err)
 		}
@@ -118,7 +119,7 @@ func (s *site) newestState(ctx context.Context) (*states.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := repository.NewestState(ctx, s.store, declared, s.shard(), states.MaxFileSize)
+	held, err := repository.NewestState(ctx, s.store, declared, shard, states.MaxFileSize)
 	if errors.Is(err, repository.ErrNotFound) || err == nil && held.Key != newest {
 		return nil, violated("no agent has signed the newest state, %s", newest)
 	}

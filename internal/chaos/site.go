@@ -152,14 +152,17 @@ func (s *site) sign() trust.Signing {
 }
 
 // addMember declares another agent and makes its machine.
-func (s *site) addMember(ctx context.Context) error {
+func (s *site) addMember(ctx context.Context) error { return s.addAgent(ctx, "", scope) }
+
+// addAgent declares another agent of a shard with a scope, and makes its machine.
+func (s *site) addAgent(ctx context.Context, shard, scope string) error {
 	public, token, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return err
 	}
 	m := &member{site: s, name: fmt.Sprintf("agent-%d", len(s.members)+1)}
 	m.dir = filepath.Join(s.dir, m.name)
-	m.declared = control.Agent{Version: control.FormatVersion, Environment: s.name, Name: m.name, Channel: channel, Scopes: []string{scope},
+	m.declared = control.Agent{Version: control.FormatVersion, Environment: s.name, Name: m.name, Channel: channel, Shard: shard, Scopes: []string{scope},
 		PollInterval: control.Duration(poll), Heartbeat: control.Duration(period),
 		Join: control.Join{Generation: 1, PublicKey: control.EncodeKey(public), Expires: time.Now().Add(tokenLife).UTC()}}
 	if _, err := s.repo.PutDocuments(ctx, s.sign(), m.declared); err != nil {
