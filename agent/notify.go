@@ -88,6 +88,10 @@ func (r *round) driftText() string {
 		fmt.Fprintf(&out, "• `%s`: %s: %s\n", j.Addr, what, decisionText(j))
 		writesText(&out, j)
 	}
+	if digest := r.agent.memory.Proposal; digest != "" {
+		fmt.Fprintf(&out, "Plan `%s` would correct what waits for approval: `towline plans show %s`, and `towline plans approve -environment %s -key KEY %s`\n",
+			short(digest), short(digest), r.agent.config.Environment, short(digest))
+	}
 	r.unmanagedText(&out)
 	return out.String()
 }

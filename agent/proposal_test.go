@@ -66,6 +66,9 @@ func TestProposedDriftIsCorrectedOnceApproved(t *testing.T) {
 	w.edit("a", "size", cty.NumberIntVal(9))
 
 	digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
+	if posts := w.slack.take(); len(posts) != 1 || !strings.Contains(posts[0], "towline plans show "+digest[:12]) {
+		t.Errorf("people were told %q", posts)
+	}
 	if again := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending); again != digest {
 		t.Errorf("nothing has changed, and the digest is %s after %s", again, digest)
 	}
