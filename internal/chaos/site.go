@@ -34,7 +34,7 @@ const (
 	// poll is the shortest time between rounds that a document may ask for.
 	poll = time.Second
 	// period is how often an agent that may be followed says that it is there.
-	period = 2 * time.Second
+	period = 3 * time.Second
 	// tokenLife is how long a join token may wait to be used.
 	tokenLife = time.Hour
 )
