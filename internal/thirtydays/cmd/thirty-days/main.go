@@ -62,7 +62,7 @@ func replay(ctx context.Context, opts thirtydays.Options, arrangements []thirtyd
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Name(), err)
 		}
-		fmt.Fprintf(os.Stderr, "%s took %s\n", a.Name(), time.Since(began).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "%s took %s: %+v\n", a.Name(), time.Since(began).Round(time.Second), row)
 		rows = append(rows, row)
 	}
 	fmt.Printf("%s\n%s\n%s", thirtydays.Table(rows), thirtydays.OutageTable(rows), thirtydays.AuthorityTable(rows))
