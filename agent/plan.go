@@ -94,6 +94,7 @@ func (r *round) makePlan(ctx context.Context) error {
 	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
 	r.findUnmanaged(plan)
+	r.noteOscillation()
 	a.lastJudged = r.judged
 	r.plan = plan
 	if len(r.judged) > 0 {
