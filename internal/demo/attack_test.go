@@ -71,11 +71,12 @@ func TestAttacksOnTheStore(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, &simcloud{}, nil)
 	s.converge()
+	edits := s.cloud.edits()[:2] // what is deleted is made again, and whole counts creations
 	for name, attack := range attacks {
 		ok := t.Run(name, func(t *testing.T) { //nolint:paralleltest // one world, one attack after the other
 			s := &scene{World: s.World, t: t, cloud: s.cloud}
 			f := &forger{Store: s.store(), matching: regexp.MustCompile(attack.matching), honest: map[string][]byte{}}
-			s.endure(attack.refusal, func() error {
+			s.endure(edits[0], attack.refusal, func() error {
 				r, err := repository.Open(t.Context(), f, s.fingerprint)
 				if err != nil {
 					return err
@@ -89,6 +90,7 @@ func TestAttacksOnTheStore(t *testing.T) {
 		if !ok {
 			return // the store is not as the next attack expects it
 		}
+		edits = append(edits[1:], edits[0]) // one attribute that is changed again and again would not be corrected any more
 	}
 	t.Run("replayed timestamp", func(t *testing.T) { //nolint:paralleltest // see above
 		s := &scene{World: s.World, t: t, cloud: s.cloud}
@@ -99,7 +101,7 @@ func TestAttacksOnTheStore(t *testing.T) {
 		s.await(after, "the newest revision is applied", func(r control.Receipt) bool { return r.Outcome == control.OutcomeApplied })
 		current, err := os.ReadFile(s.path("store", "tuf", "timestamp.json"))
 		s.must(err)
-		s.endure(trust.ErrRollback, func() error { return s.write("store/tuf/timestamp.json", string(old)) },
+		s.endure(edits[0], trust.ErrRollback, func() error { return s.write("store/tuf/timestamp.json", string(old)) },
 			func() error { return s.write("store/tuf/timestamp.json", string(current)) })
 	})
 	s.whole()
@@ -107,7 +109,7 @@ func TestAttacksOnTheStore(t *testing.T) {
 
 // endure attacks, expects that a round refuses by name and keeps the revision, that
 // a manual change is corrected all the same, and that all is well once it is undone.
-func (s *scene) endure(refusal error, attack, undo func() error) {
+func (s *scene) endure(e edit, refusal error, attack, undo func() error) {
 	s.t.Helper()
 	before := s.await(0, "a round", func(r control.Receipt) bool { return r.Sequence == s.newest() })
 	registry := s.registry()
@@ -116,7 +118,6 @@ func (s *scene) endure(refusal error, attack, undo func() error) {
 	if refused.Revision != before.Revision {
 		s.t.Errorf("revision %s is in force, want %s", refused.Revision, before.Revision)
 	}
-	e := s.cloud.edits()[0]
 	s.edit(e)
 	s.corrected(e)
 	if got := s.registry(); got != registry {
