@@ -17,7 +17,7 @@ import (
 func planOf(address, real, want string) string {
 	return `{"resource_drift":[{"address":"` + address + `","mode":"managed","change":{"actions":["update"]}}],
 	"resource_changes":[{"address":"` + address + `","mode":"managed","change":{"actions":["update"],"before":` + real + `,"after":` + want + `,
-	"after_unknown":{"computed":true},"before_sensitive":{"secret":true}}}]}`
+	"after_unknown":{"computed":true},"before_sensitive":{"secret":true,"deep":{"list":[{"k":true}]}},"after_sensitive":{"hidden":true}}}]}`
 }
 
 func rewrite(t *testing.T, files map[string]string, plan string) (map[string][]byte, tfdiags.Diagnostics) {
@@ -95,6 +95,41 @@ func TestRewrite(t *testing.T) {
 			"resource \"t\" \"a\" {\n  text = \"x\"\n}\n", `{"text":"${a} \"b\""}`, `{"text":"x"}`,
 			"resource \"t\" \"a\" {\n  text = \"$${a} \\\"b\\\"\"\n}\n",
 		},
+		"one line becomes several": {
+			"resource \"t\" \"a\" { size = 1 /* c */ }\n", `{"size":2,"name":"b","x":3}`, `{"size":1,"name":null,"x":null}`,
+			"resource \"t\" \"a\" {\n  size = 2 /* c */\n  name = \"b\"\n  x = 3\n}\n",
+		},
+		"gone from one line": {
+			"resource \"t\" \"a\" {\n  rule { port = 1 }\n}\n", `{"rule":[{"port":null}]}`, `{"rule":[{"port":1}]}`, "resource \"t\" \"a\" {\n  rule {  }\n}\n",
+		},
+		"gone beside a comment of several lines": {
+			"resource \"t\" \"a\" {\n  /* x */ size = 1 /* y\n z */\n  n = 2\n}\n", `{"size":null,"n":2}`, `{"size":1,"n":2}`,
+			"resource \"t\" \"a\" {\n  /* x */  /* y\n z */\n  n = 2\n}\n",
+		},
+		"two more in what is empty": {
+			"resource \"t\" \"a\" {\n  tags = {}\n  rule { }\n}\n", `{"tags":{"a":"1","b":"2"},"rule":[{"x":1,"y":2}]}`, `{"tags":{},"rule":[{"x":null,"y":null}]}`,
+			"resource \"t\" \"a\" {\n  tags = { a = \"1\", b = \"2\" }\n  rule {\n    x = 1\n    y = 2\n  }\n}\n",
+		},
+		"behind a list that ends on the line": {
+			"resource \"t\" \"a\" {\n  tags = { a = [\n    1\n  ] }\n}\n", `{"tags":{"a":[1],"b":"2"}}`, `{"tags":{"a":[1]}}`,
+			"resource \"t\" \"a\" {\n  tags = { a = [\n    1\n  ], b = \"2\" }\n}\n",
+		},
+		"not in a comment": {
+			"resource \"t\" \"a\" {\n  tags = {\n    a = 1\n    /* c\n    */ }\n  /* d\n */ }\n", `{"tags":{"a":1,"b":2},"n":3}`, `{"tags":{"a":1},"n":null}`,
+			"resource \"t\" \"a\" {\n  tags = {\n    a = 1, b = 2\n    /* c\n    */ }\n  /* d\n */ \n  n = 3\n}\n",
+		},
+		"lines that end as on Windows": {
+			"resource \"t\" \"a\" {\r\n  size = 1\r\n  text = <<EOT\r\nhello\r\nEOT\r\n}\r\n", `{"size":2,"name":"b","text":"bye"}`, `{"size":1,"name":null,"text":"hello\r\n"}`,
+			"resource \"t\" \"a\" {\r\n  size = 2\r\n  text = \"bye\"\r\n  name = \"b\"\r\n}\r\n",
+		},
+		"tabs": {
+			"resource \"t\" \"a\" {\n\tsize = 1\n\ttags = {\n\t\ta = 1\n\t}\n}\n", `{"size":1,"name":"b","tags":{"a":1,"é":"日"}}`, `{"size":1,"name":null,"tags":{"a":1}}`,
+			"resource \"t\" \"a\" {\n\tsize = 1\n\ttags = {\n\t\ta = 1\n\t\té = \"日\"\n\t}\n\tname = \"b\"\n}\n",
+		},
+		"heredocs": {
+			"resource \"t\" \"a\" {\n  text = <<EOT\nhello\nEOT\n  tags = {\n    a = <<-EOT\n      x\n    EOT\n  }\n}\n", `{"text":null,"tags":{"a":"y\n","b":"z"}}`, `{"text":"hello\n","tags":{"a":"x\n"}}`,
+			"resource \"t\" \"a\" {\n  tags = {\n    a = \"y\\n\"\n    b = \"z\"\n  }\n}\n",
+		},
 		"what only the provider sets stays out": {
 			"resource \"t\" \"a\" {\n  size = 1\n}\n", `{"size":2,"computed":"x"}`, `{"size":1,"computed":null}`, "resource \"t\" \"a\" {\n  size = 2\n}\n",
 		},
@@ -128,6 +163,10 @@ func TestRefusals(t *testing.T) {
 		"several instances":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  count = 2\n  size = 1\n}\n"}, planOf("t.a[0]", `{"size":2}`, `{"size":1}`), "Block declares several instances"},
 		"a secret":            {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  secret = \"x\"\n}\n"}, planOf("t.a", `{"secret":"hunter2"}`, `{"secret":"x"}`), "Value is sensitive"},
 		"more blocks":         {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":1},{"port":2}]}`, `{"rule":[{"port":1}]}`), "Blocks cannot be adopted"},
+		"a key from a local":  {map[string]string{"main.tf": "locals {\n  k = \"a\"\n}\nresource \"t\" \"a\" {\n  tags = { (local.k) = \"1\" }\n}\n"}, planOf("t.a", `{"tags":{"a":"2"}}`, `{"tags":{"a":"1"}}`), "main.tf:2. Change it there."},
+		"secret by now":       {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  hidden = \"x\"\n}\n"}, planOf("t.a", `{"hidden":"hunter2"}`, `{"hidden":"x"}`), "Value is sensitive"},
+		"a secret in a map":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = { list = [{ k = \"x\" }] }\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{"list":[{"k":"x"}]}}`), "Value is sensitive"},
+		"a new secret":        {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = {}\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{}}`), "is not written into configuration"},
 		"a dynamic block":     {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule.value\n    }\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":2}]}`, `{"rule":[{"port":1}]}`), "made by a dynamic block"},
 		"not declared":        {map[string]string{"main.tf": ""}, change, "Resource is not declared"},
 		"JSON":                {map[string]string{"main.tf.json": `{"resource":{"t":{"a":{"size":1}}}}`}, change, "declared in JSON"},

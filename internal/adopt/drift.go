@@ -62,6 +62,7 @@ type changeDoc struct {
 		After           any      `json:"after"`
 		AfterUnknown    any      `json:"after_unknown"`
 		BeforeSensitive any      `json:"before_sensitive"`
+		AfterSensitive  any      `json:"after_sensitive"`
 	} `json:"change"`
 }
 
@@ -94,7 +95,7 @@ func Read(plan []byte) ([]Drift, error) {
 			continue
 		}
 		if change, ok := planned[c.Address]; ok && slices.Equal(change.Change.Actions, []string{"update"}) {
-			differ(change.Change.Before, change.Change.After, change.Change.AfterUnknown, change.Change.BeforeSensitive, nil, func(path []any, real any, sensitive bool) {
+			differ(change.Change.Before, change.Change.After, change.Change.AfterUnknown, both{change.Change.BeforeSensitive, change.Change.AfterSensitive}, nil, func(path []any, real any, sensitive bool) {
 				out = append(out, Drift{Addr: addr, Path: slices.Clone(path), Value: valueOf(real), Sensitive: sensitive})
 			})
 		}
@@ -102,30 +103,40 @@ func Read(plan []byte) ([]Drift, error) {
 	return out, nil
 }
 
+// both are the marks of the real value and of the planned one: what either calls
+// sensitive is.
+type both [2]any
+
+func (b both) at(step any) both { return both{at(b[0], step), at(b[1], step)} }
+func (b both) whole() bool      { return b[0] == true || b[1] == true }
+func (b both) any() bool        { return isMarked(b[0]) || isMarked(b[1]) }
+
 // differ visits where the real object and the planned one differ, as deep as both
 // have the same shape.
-func differ(real, want, unknown, sensitive any, path []any, visit func(path []any, real any, sensitive bool)) {
-	if unknown == true || equal(real, want) {
+func differ(real, want, unknown any, sensitive both, path []any, visit func(path []any, real any, sensitive bool)) {
+	if unknown == true {
 		return
 	}
 	realObject, okReal := real.(map[string]any)
 	wantObject, okWant := want.(map[string]any)
-	if okReal && okWant && sensitive != true {
+	if okReal && okWant && !sensitive.whole() {
 		keys := slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(realObject)), slices.Collect(maps.Keys(wantObject))...))))
 		for _, key := range keys {
-			differ(realObject[key], wantObject[key], at(unknown, key), at(sensitive, key), append(path, key), visit)
+			differ(realObject[key], wantObject[key], at(unknown, key), sensitive.at(key), append(path, key), visit)
 		}
 		return
 	}
 	realList, okReal := real.([]any)
 	wantList, okWant := want.([]any)
-	if okReal && okWant && len(realList) == len(wantList) && sensitive != true {
+	if okReal && okWant && len(realList) == len(wantList) && !sensitive.whole() {
 		for i := range realList {
-			differ(realList[i], wantList[i], at(unknown, i), at(sensitive, i), append(path, i), visit)
+			differ(realList[i], wantList[i], at(unknown, i), sensitive.at(i), append(path, i), visit)
 		}
 		return
 	}
-	visit(path, real, isMarked(sensitive))
+	if !equal(real, want) { // asked of leaves only: what is nested deeply is walked through once
+		visit(path, real, sensitive.any())
+	}
 }
 
 func equal(a, b any) bool {

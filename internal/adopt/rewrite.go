@@ -16,8 +16,9 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
-// edit replaces bytes of a file.
+// edit replaces bytes of a file, for the sake of some drift.
 type edit struct {
+	drift      Drift
 	file       string
 	start, end int
 	text       string
@@ -31,14 +32,18 @@ func Rewrite(config *configs.Config, drift []Drift) (map[string][]byte, tfdiags.
 	for _, d := range drift {
 		w.adopt(d)
 	}
-	return w.apply(), w.diags
+	w.settle()
+	files := w.apply()
+	return files, w.diags
 }
 
 type rewriter struct {
 	config *configs.Config
 	files  map[string]*hcl.File
 	edits  []edit
-	diags  tfdiags.Diagnostics
+	// insertions become edits when all are known.
+	insertions []*insertion
+	diags      tfdiags.Diagnostics
 }
 
 func (w *rewriter) refuse(d Drift, at *hcl.Range, summary, detail string) {
@@ -157,7 +162,7 @@ func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.A
 			return
 		}
 		if object, ok := expr.(*hclsyntax.ObjectConsExpr); ok && len(path) == 1 && !d.Value.IsNull() {
-			w.insertItem(d, attr, object, path[0])
+			w.insertItem(d, module, object, path[0])
 			return
 		}
 		if isConstant(expr) {
@@ -171,9 +176,9 @@ func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.A
 	case d.Sensitive:
 		w.refuse(d, expr.Range().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration, because everybody who reads it would see it. Use a variable.", d.Name()))
 	case d.Value.IsNull() && attr.Expr == expr:
-		w.edits = append(w.edits, w.line(attr.SrcRange))
+		w.edits = append(w.edits, w.line(d, attr.SrcRange))
 	default:
-		w.replace(expr.Range(), indented(text(d.Value), w.indentation(attr.SrcRange)))
+		w.replace(d, expr.Range(), indented(text(d.Value), w.indentation(attr.SrcRange)))
 	}
 }
 
@@ -213,22 +218,30 @@ func isConstant(expr hclsyntax.Expression) bool {
 	return constant
 }
 
-// replace notes an edit, unless another one touches the same text.
-func (w *rewriter) replace(at hcl.Range, with string) {
-	w.edits = append(w.edits, edit{at.Filename, at.Start.Byte, at.End.Byte, with})
+// replace notes an edit.
+func (w *rewriter) replace(d Drift, at hcl.Range, with string) {
+	w.edits = append(w.edits, edit{d, at.Filename, at.Start.Byte, at.End.Byte, with})
 }
 
-// line is the edit that removes whole lines.
-func (w *rewriter) line(at hcl.Range) edit {
+// line is the edit that removes an argument: with its line and a comment at the end of
+// that, unless something else stands there.
+func (w *rewriter) line(d Drift, at hcl.Range) edit {
 	src := w.config.Root.Sources[at.Filename]
-	start := bytes.LastIndexByte(src[:at.Start.Byte], '\n') + 1
-	end := at.End.Byte
-	if i := bytes.IndexByte(src[end:], '\n'); i >= 0 {
-		end += i + 1
-	} else {
-		end = len(src)
+	start, end := lineStart(src, at.Start.Byte), len(src)
+	if i := bytes.IndexByte(src[at.End.Byte:], '\n'); i >= 0 {
+		end = at.End.Byte + i + 1
 	}
-	return edit{at.Filename, start, end, ""}
+	if !isBlank(src[start:at.Start.Byte]) || !isRemark(src[at.End.Byte:end]) {
+		start, end = at.Start.Byte, at.End.Byte
+	}
+	return edit{d, at.Filename, start, end, ""}
+}
+
+// isRemark tells whether the end of a line holds nothing but a comment that ends with it.
+func isRemark(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || text[0] == '#' || bytes.HasPrefix(text, []byte("//")) ||
+		bytes.HasPrefix(text, []byte("/*")) && bytes.Index(text, []byte("*/")) == len(text)-2
 }
 
 // indentation is the white space that begins the line of a range.
@@ -243,54 +256,6 @@ func indented(text, indentation string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+indentation)
 }
 
-// insert gives a block an argument that it does not have.
-func (w *rewriter) insert(d Drift, block *hclsyntax.Block, name string) {
-	if d.Sensitive {
-		w.refuse(d, block.DefRange().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration, because everybody who reads it would see it. Use a variable.", d.Name()))
-		return
-	}
-	outer := w.indentation(block.OpenBraceRange)
-	inner := outer + "  "
-	argument := inner + name + " = " + indented(text(d.Value), inner) + "\n"
-	at := block.CloseBraceRange.Start.Byte
-	if block.OpenBraceRange.Start.Line == block.CloseBraceRange.Start.Line { // resource "a" "b" {}
-		w.edits = append(w.edits, edit{block.CloseBraceRange.Filename, block.OpenBraceRange.End.Byte, at, "\n" + argument + outer})
-		return
-	}
-	src := w.config.Root.Sources[block.CloseBraceRange.Filename]
-	at = bytes.LastIndexByte(src[:at], '\n') + 1
-	w.edits = append(w.edits, edit{block.CloseBraceRange.Filename, at, at, argument})
-}
-
-// insertItem gives an object another element.
-func (w *rewriter) insertItem(d Drift, attr *hclsyntax.Attribute, object *hclsyntax.ObjectConsExpr, key any) {
-	name, ok := key.(string)
-	if !ok || d.Sensitive {
-		w.refuse(d, object.Range().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration. Use a variable.", d.Name()))
-		return
-	}
-	if !isName(name) {
-		name = text(cty.StringVal(name))
-	}
-	closing := object.Range().End.Byte - 1
-	if object.Range().Start.Line == object.Range().End.Line {
-		before := " "
-		if len(object.Items) > 0 {
-			closing, before = object.Items[len(object.Items)-1].ValueExpr.Range().End.Byte, ", "
-		}
-		after := ""
-		if len(object.Items) == 0 {
-			after = " "
-		}
-		w.edits = append(w.edits, edit{object.Range().Filename, closing, closing, before + name + " = " + text(d.Value) + after})
-		return
-	}
-	inner := w.indentation(attr.SrcRange) + "  "
-	src := w.config.Root.Sources[object.Range().Filename]
-	at := bytes.LastIndexByte(src[:closing], '\n') + 1
-	w.edits = append(w.edits, edit{object.Range().Filename, at, at, inner + name + " = " + indented(text(d.Value), inner) + "\n"})
-}
-
 func isName(text string) bool { return hclsyntax.ValidIdentifier(text) }
 
 // remove takes a block out and says that its object is not to be destroyed: it is gone.
@@ -300,7 +265,7 @@ func (w *rewriter) remove(d Drift, module *configs.Config, block *hclsyntax.Bloc
 		return
 	}
 	removed := fmt.Sprintf("removed {\n  from = %s\n\n  lifecycle {\n    destroy = false\n  }\n}", d.Addr.Resource)
-	w.edits = append(w.edits, edit{block.TypeRange.Filename, block.TypeRange.Start.Byte, block.CloseBraceRange.End.Byte, removed})
+	w.edits = append(w.edits, edit{d, block.TypeRange.Filename, block.TypeRange.Start.Byte, block.CloseBraceRange.End.Byte, removed})
 }
 
 // reference finds an expression of the module that refers to a resource.
@@ -352,7 +317,7 @@ func refersTo(traversal hcl.Traversal, d Drift) bool {
 }
 
 // apply makes the edits, the last of each file first. Of two that touch each other
-// one is refused.
+// one is refused, and so is what would leave a file that cannot be read.
 func (w *rewriter) apply() map[string][]byte {
 	out := map[string][]byte{}
 	slices.SortStableFunc(w.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(b.end, a.end)) })
@@ -364,10 +329,30 @@ func (w *rewriter) apply() map[string][]byte {
 			before[e.file] = len(src)
 		}
 		if e.end > before[e.file] {
-			continue // inside of what another edit has removed
+			w.cannot(e, "another change is made to the same text. Adopt that one first")
+			continue
 		}
+		changed := slices.Concat(src[:e.start], withEndings(e.text, w.config.Root.Sources[e.file]), src[e.end:])
 		before[e.file] = e.start
-		out[e.file] = slices.Concat(src[:e.start], []byte(e.text), src[e.end:])
+		out[e.file] = changed
+	}
+	for _, e := range w.edits {
+		if _, diags := hclsyntax.ParseConfig(out[e.file], e.file, hcl.InitialPos); out[e.file] != nil && diags.HasErrors() {
+			w.cannot(e, "its place is written in a way that is not understood here. Change it by hand")
+			delete(out, e.file)
+		}
 	}
 	return out
+}
+
+func (w *rewriter) cannot(e edit, why string) {
+	w.refuse(e.drift, nil, "Configuration cannot be changed", fmt.Sprintf("%s cannot be adopted, because %s.", e.drift.Name(), why))
+}
+
+// withEndings ends lines as a file does.
+func withEndings(text string, src []byte) []byte {
+	if bytes.Contains(src, []byte("\r\n")) {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return []byte(text)
 }
