@@ -120,7 +120,6 @@ func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding
 	if err != nil {
 		return nil, err
 	}
-	policy.Redact(findings, plan)
 	kept.findings, kept.asked = findings, ""
 	if quiet {
 		kept.asked = r.revision.digest

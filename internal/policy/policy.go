@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -74,8 +76,8 @@ type rule struct {
 var ruleName = regexp.MustCompile(`^(deny|violation|warn)(_[a-zA-Z0-9_]+)*$`)
 
 // forbidden are the built-in functions that would leave the machine or look into
-// the process.
-var forbidden = []string{"http.send", "net.lookup_ip_addr", "opa.runtime"}
+// the process or its files: a schema may refer to others by any URL.
+var forbidden = []string{"http.send", "net.lookup_ip_addr", "opa.runtime", "json.match_schema", "json.verify_schema"}
 
 // Compile prepares policies. A mistake in one is a diagnostic that names file and line.
 func Compile(ctx context.Context, sources []Source) (*Set, tfdiags.Diagnostics) {
@@ -119,7 +121,10 @@ func compile(ctx context.Context, source Source) (*compiled, error) {
 	if compiler.Compile(modules); compiler.Failed() {
 		return nil, compiler.Errors
 	}
-	store := inmem.NewFromObject(data(source))
+	store, err := storeOf(source)
+	if err != nil {
+		return nil, err
+	}
 	c := &compiled{Source: source}
 	for _, path := range paths(modules) {
 		r, err := prepare(ctx, compiler, store, path)
@@ -131,11 +136,20 @@ func compile(ctx context.Context, source Source) (*compiled, error) {
 	return c, nil
 }
 
-func data(source Source) map[string]any {
+// storeOf holds a source's data, which must be what JSON can say.
+func storeOf(source Source) (storage.Store, error) {
 	if source.Data == nil {
-		return map[string]any{}
+		return inmem.New(), nil
 	}
-	return source.Data
+	encoded, err := json.Marshal(source.Data)
+	if err != nil {
+		return nil, fmt.Errorf("the data is nothing that JSON can say: %w", err)
+	}
+	var data map[string]any
+	if err := util.UnmarshalJSON(encoded, &data); err != nil {
+		return nil, fmt.Errorf("read data: %w", err)
+	}
+	return inmem.NewFromObject(data), nil
 }
 
 // capabilities are what a policy may use: everything that stays in the evaluation.
@@ -207,12 +221,14 @@ func prepare(ctx context.Context, compiler *ast.Compiler, store storage.Store, p
 func (s *Set) Empty() bool { return len(s.sources) == 0 }
 
 // Evaluate asks all policies about a plan, which is Terraform's plan JSON in decoded
-// form. It ends with ctx. Two findings are never the same.
+// form. It ends with ctx. What the plan marks as sensitive is hidden in messages: policies
+// see all values, and may put any into their words.
 func (s *Set) Evaluate(ctx context.Context, plan any, now time.Time) ([]Finding, error) {
 	input, err := ast.InterfaceToValue(plan)
 	if err != nil {
 		return nil, fmt.Errorf("ask policies: %w", err)
 	}
+	hide := hiding(plan)
 	var findings []Finding
 	for _, c := range s.sources {
 		for _, r := range c.rules {
@@ -224,7 +240,7 @@ func (s *Set) Evaluate(ctx context.Context, plan any, now time.Time) ([]Finding,
 				if len(findings) == maxFindings {
 					return findings, nil
 				}
-				findings = append(findings, c.finding(r, message, now))
+				findings = append(findings, c.finding(r, bounded(hide.Replace(message)), now))
 			}
 		}
 	}
@@ -281,7 +297,7 @@ func messagesOf(value any) []string {
 		}
 		return nil
 	case string:
-		return []string{bounded(value)}
+		return []string{value}
 	case []any:
 		var out []string
 		for _, item := range value {
@@ -290,11 +306,11 @@ func messagesOf(value any) []string {
 		return out
 	case map[string]any:
 		if message, ok := value["msg"].(string); ok {
-			return []string{bounded(message)}
+			return []string{message}
 		}
-		return []string{bounded(fmt.Sprint(value))}
+		return []string{fmt.Sprint(value)}
 	}
-	return []string{bounded(fmt.Sprint(value))}
+	return []string{fmt.Sprint(value)}
 }
 
 func bounded(message string) string {

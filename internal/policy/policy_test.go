@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,8 @@ func TestInvalidPolicies(t *testing.T) {
 		"unknown name":    {"package main\nimport rego.v1\ndeny contains x if x := undefined_thing(1)", "undefined_thing"},
 		"network":         {"package main\nimport rego.v1\ndeny contains x if x := http.send({\"url\": \"http://x\", \"method\": \"get\"}).body", "http.send"},
 		"the environment": {"package main\nimport rego.v1\ndeny contains x if x := opa.runtime().env.HOME", "opa.runtime"},
+		"a schema's file": {"package main\nimport rego.v1\ndeny contains x if [_, x] := json.verify_schema({\"$ref\": \"file:///etc/passwd\"})", "json.verify_schema"},
+		"a schema's host": {"package main\nimport rego.v1\ndeny contains x if [_, x] := json.match_schema({}, {\"$ref\": \"http://169.254.169.254/\"})", "json.match_schema"},
 		"too much":        {"package main\n" + strings.Repeat("#", policy.MaxSource), "more than"},
 	}
 	for name, test := range tests {
@@ -190,7 +193,6 @@ deny_variable[msg] { msg := sprintf("%s in %s", [input.variables.password.value,
 	if err != nil || len(findings) != 2 {
 		t.Fatalf("got %v, %v", findings, err)
 	}
-	policy.Redact(findings, plan(t))
 	for _, f := range findings {
 		for _, secret := range []string{"hunter2", "s3cr3t", "first"} {
 			if strings.Contains(f.Message, secret) {
@@ -200,5 +202,66 @@ deny_variable[msg] { msg := sprintf("%s in %s", [input.variables.password.value,
 	}
 	if want := "(sensitive value) in north-1"; findings[1].Message != want {
 		t.Errorf("got %q, want %q", findings[1].Message, want)
+	}
+}
+
+// Data that JSON cannot hold is a mistake of whoever wrote it.
+func TestDataThatIsNoJSON(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]any{"a key that is no text": map[any]any{1: "x"}, "no number": math.NaN(), "endless": math.Inf(1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := policy.Source{Name: "revision", Files: map[string][]byte{"a.rego": []byte(older)}, Data: map[string]any{"x": []any{value}}}
+			_, diags := policy.Compile(t.Context(), []policy.Source{source})
+			if err := diags.Err(); err == nil || !strings.Contains(err.Error(), "Invalid policy") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// A secret at the place where a long message is cut leaves no beginning behind, and what
+// only data sources, outputs or defaults of variables hold is hidden as well.
+func TestRedactEverywhere(t *testing.T) {
+	t.Parallel()
+	const document = `{
+  "variables": {"long": {"value": "hunter2-hunter2-hunter2"}},
+  "configuration": {"root_module": {
+    "variables": {"long": {"sensitive": true}},
+    "module_calls": {"m": {"module": {"variables": {"inner": {"sensitive": true, "default": "inner-default"}}}}}}},
+  "prior_state": {"values": {
+    "outputs": {"o": {"sensitive": true, "value": "from-an-output"}},
+    "root_module": {
+      "resources": [{"values": {"token": "from-data"}, "sensitive_values": {"token": true}}],
+      "child_modules": [{"resources": [{"values": {"token": "from-module"}, "sensitive_values": {"token": true}}]}]}}},
+  "planned_values": {"root_module": {"resources": [{"values": {"token": "planned-one"}, "sensitive_values": {"token": true}}]}}
+}`
+	const telling = `package main
+deny_list[msg] { msg := sprintf("%v", [input.prior_state]) }
+deny_planned[msg] { msg := sprintf("%v", [input.planned_values]) }
+deny_default[msg] { msg := sprintf("%v", [input.configuration]) }
+`
+	var plan any
+	if err := json.Unmarshal([]byte(document), &plan); err != nil {
+		t.Fatal(err)
+	}
+	cut := `deny_cut[msg] { msg := sprintf("%s%s", ["` + strings.Repeat("y", 990) + `", input.variables.long.value]) }`
+	set, diags := policy.Compile(t.Context(), []policy.Source{{Name: "r", Files: map[string][]byte{"a.rego": []byte(telling + cut)}}})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := set.Evaluate(t.Context(), plan, now)
+	if err != nil || len(findings) != 4 {
+		t.Fatalf("got %v, %v", findings, err)
+	}
+	for _, f := range findings {
+		for _, secret := range []string{"hunter", "inner-default", "from-", "planned-one"} {
+			if strings.Contains(f.Message, secret) {
+				t.Errorf("%q shows %q", f.Message, secret)
+			}
+		}
+		if len(f.Message) > 1100 {
+			t.Errorf("a message has %d bytes", len(f.Message))
+		}
 	}
 }

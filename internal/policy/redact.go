@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,55 +14,76 @@ const minSecret = 4
 // hidden stands where a message had a sensitive value.
 const hidden = "(sensitive value)"
 
-// Redact hides in messages what the plan JSON marks as sensitive: policies see all
-// values, and may put any into their words.
-func Redact(findings []Finding, plan any) {
-	if len(findings) == 0 {
-		return
-	}
+// hiding replaces what the plan JSON marks as sensitive.
+func hiding(plan any) *strings.Replacer {
 	secrets := secretsOf(plan)
-	if len(secrets) == 0 {
-		return
-	}
 	pairs := make([]string, 0, 2*len(secrets))
 	for _, secret := range secrets {
 		pairs = append(pairs, secret, hidden)
 	}
-	replacer := strings.NewReplacer(pairs...)
-	for i := range findings {
-		findings[i].Message = replacer.Replace(findings[i].Message)
-	}
+	return strings.NewReplacer(pairs...)
 }
 
 // secretsOf returns the sensitive texts of a plan, the longest first.
 func secretsOf(plan any) []string {
 	found := map[string]bool{}
-	root, _ := plan.(map[string]any)
 	for _, kind := range []string{"resource_changes", "resource_drift"} {
-		changes, _ := root[kind].([]any)
+		changes, _ := field(plan, kind).([]any)
 		for _, c := range changes {
-			change, _ := field(c, "change").(map[string]any)
-			collect(change["before"], change["before_sensitive"], found)
-			collect(change["after"], change["after_sensitive"], found)
+			collectChange(field(c, "change"), found)
 		}
 	}
-	outputs, _ := root["output_changes"].(map[string]any)
+	outputs, _ := field(plan, "output_changes").(map[string]any)
 	for _, output := range outputs {
-		change, _ := output.(map[string]any)
-		collect(change["before"], change["before_sensitive"], found)
-		collect(change["after"], change["after_sensitive"], found)
+		collectChange(output, found)
 	}
-	declared, _ := field(field(root["configuration"], "root_module"), "variables").(map[string]any)
-	values, _ := root["variables"].(map[string]any)
+	root := field(field(plan, "configuration"), "root_module")
+	declared := field(root, "variables")
+	values, _ := field(plan, "variables").(map[string]any)
 	for name, value := range values {
-		collect(field(value, "value"), field(declared[name], "sensitive"), found)
+		collect(field(value, "value"), field(field(declared, name), "sensitive"), found)
 	}
-	secrets := make([]string, 0, len(found))
-	for secret := range found {
-		secrets = append(secrets, secret)
+	collectDefaults(root, found)
+	collectValues(field(field(plan, "prior_state"), "values"), found)
+	collectValues(field(plan, "planned_values"), found)
+	return slices.SortedFunc(maps.Keys(found), func(a, b string) int { return len(b) - len(a) })
+}
+
+func collectChange(change any, found map[string]bool) {
+	for _, when := range []string{"before", "after"} {
+		collect(field(change, when), field(change, when+"_sensitive"), found)
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	return secrets
+}
+
+// collectValues finds the sensitive texts of a state or of planned values: of outputs,
+// and of the objects of all modules, data sources' too.
+func collectValues(values any, found map[string]bool) {
+	outputs, _ := field(values, "outputs").(map[string]any)
+	for _, output := range outputs {
+		collect(field(output, "value"), field(output, "sensitive"), found)
+	}
+	for modules := []any{field(values, "root_module")}; len(modules) > 0; modules = modules[1:] {
+		resources, _ := field(modules[0], "resources").([]any)
+		for _, resource := range resources {
+			collect(field(resource, "values"), field(resource, "sensitive_values"), found)
+		}
+		children, _ := field(modules[0], "child_modules").([]any)
+		modules = append(modules, children...)
+	}
+}
+
+// collectDefaults finds the defaults of the sensitive variables of a module and of those that it calls.
+func collectDefaults(module any, found map[string]bool) {
+	for modules := []any{module}; len(modules) > 0; modules = modules[1:] {
+		variables, _ := field(modules[0], "variables").(map[string]any)
+		for _, variable := range variables {
+			collect(field(variable, "default"), field(variable, "sensitive"), found)
+		}
+		calls, _ := field(modules[0], "module_calls").(map[string]any)
+		for _, call := range calls {
+			modules = append(modules, field(call, "module"))
+		}
+	}
 }
 
 func field(value any, name string) any {
