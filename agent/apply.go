@@ -36,6 +36,7 @@ func (r *round) apply(ctx context.Context) error {
 		failed[d.Address] = true
 	}
 	r.settleChanges(state, failed)
+	r.spend()
 	if err := r.keep(state); err != nil {
 		return err
 	}

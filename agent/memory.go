@@ -40,6 +40,8 @@ type memory struct {
 	Unmanaged []control.UnmanagedItem `json:"unmanaged,omitempty"`
 	// Proposal is the digest of the plan that waits for approval.
 	Proposal string `json:"proposal,omitempty"`
+	// Spent is the sequence of the receipt that told last of a plan that was carried out by approval.
+	Spent int64 `json:"spent,omitempty"`
 	// Told is the drift set that people were last told of.
 	Told string `json:"told,omitempty"`
 	// Grants are the grants that were in force when the store was last read.

@@ -13,6 +13,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -138,10 +139,12 @@ func (r *round) proposalOf(w *waiting) control.Proposal {
 }
 
 // planDigest stands for everything that a plan was made of, as far as it matters to
-// what the plan changes. It is keyed with the state's lineage, which is in nobody's
-// hands who may not see the values.
+// what the plan changes, for who is to make it, and for the time since an approval was
+// made use of last: one is good for one time, and for one agent. It is keyed with the
+// state's lineage, which is in nobody's hands who may not see the values.
 func (r *round) planDigest(plan *plans.Plan) string {
 	h := hmac.New(sha256.New, []byte("plan "+plan.Prior.Lineage))
+	write(h, r.agent.holder(), strconv.FormatInt(r.agent.memory.Spent, 10))
 	write(h, r.revision.digest, hex.EncodeToString(r.revision.lock[:]))
 	for _, name := range slices.Sorted(maps.Keys(r.variables.values)) {
 		write(h, name, encoded(r.variables.values[name]))
@@ -172,6 +175,15 @@ func encoded(v cty.Value) string {
 		return v.GoString()
 	}
 	return string(data)
+}
+
+// spend uses up the approval of what was carried out: should the same be to do again,
+// people are asked again.
+func (r *round) spend() {
+	approved := slices.ContainsFunc(r.proposals, func(p control.ProposalUse) bool { return p.Phase == control.ProposalApproved })
+	if approved && slices.ContainsFunc(r.changes, func(c control.Change) bool { return c.Result == "applied" }) {
+		r.agent.memory.Spent = r.agent.memory.Sequence + 1 // no receipt before this round's has it
+	}
 }
 
 // supersede notes that the proposal of the rounds before is no more, because another

@@ -122,6 +122,37 @@ func TestNewInputsSupersedeAProposal(t *testing.T) {
 	}
 }
 
+// An approval is good for one time: the same change by hand once more is another question,
+// also to an agent that has lost its memory since.
+func TestAttackApprovalUsedTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ana, anaKey := approver(t)
+	w.declare(w.approvable(false, 1, anaKey))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	seen := map[string]bool{}
+	for i := range 3 {
+		w.edit("a", "size", cty.NumberIntVal(9))
+		digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
+		if seen[digest] {
+			t.Fatalf("time %d has the digest of an earlier one", i)
+		}
+		seen[digest] = true
+		w.decide(ana, digest, control.VerdictApprove)
+		proposal(t, w.round(control.OutcomeApplied), control.ProposalApproved)
+	}
+	w.edit("a", "size", cty.NumberIntVal(9))
+	w.stop()
+	w.erase("memory.json")
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	if digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending); seen[digest] {
+		t.Error("without its memory the agent proposes what was approved and done before")
+	}
+}
+
 func TestRejectedProposal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

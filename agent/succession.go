@@ -2,8 +2,11 @@ package agent
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -69,7 +72,7 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 	if err := r.silent(ctx, holder); err != nil {
 		return nil, err
 	}
-	if err := r.rehearse(ctx); err != nil {
+	if err := r.rehearse(ctx, holder); err != nil {
 		return nil, fmt.Errorf("agent %s has ended, and this one cannot take over from it: %w", name, err)
 	}
 	held, err := lease.TakeOver(ctx, a.store, r.applicant(), holder, a.now())
@@ -84,7 +87,7 @@ func (r *round) takeOver(ctx context.Context) (*lease.Lease, error) {
 
 // rehearse finds out whether what is to be taken up can be read: who only held the lease would
 // keep it from those who can go on.
-func (r *round) rehearse(ctx context.Context) error {
+func (r *round) rehearse(ctx context.Context, holder lease.Record) error {
 	a := r.agent
 	keys := a.writers(ctx, r.declared)
 	batches, err := a.readJournal(ctx, keys)
@@ -102,8 +105,36 @@ func (r *round) rehearse(ctx context.Context) error {
 	case doubtful > 0 && a.memory.Serial == 0:
 		return fmt.Errorf("the store holds no state that an agent of the environment has signed, but %d others", doubtful)
 	}
+	if err := a.refuseUnknown(ctx, holder, keys, from); err != nil {
+		return err
+	}
 	_, err = a.entriesAfter(ctx, batches, from)
 	return err
+}
+
+// refuseUnknown returns an error if a holder has left something that is not believed, because
+// no declared agent has its key any more: what is older would be gone on from, and what the
+// holder has made would be made again. A person who has put a state here knows better.
+func (a *Agent) refuseUnknown(ctx context.Context, holder lease.Record, keys []ed25519.PublicKey, from stateName) error {
+	byHand := !a.known && a.memory.Serial > 0
+	if byHand || from.epoch >= holder.Epoch || slices.ContainsFunc(keys, func(key ed25519.PublicKey) bool {
+		return strings.HasSuffix(holder.Holder, "/"+control.KeyID(key))
+	}) {
+		return nil
+	}
+	states, err := a.listStates(ctx)
+	if err != nil {
+		return err
+	}
+	batches, err := a.listBatches(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(states, func(s stateName) bool { return s.epoch == holder.Epoch }) ||
+		slices.ContainsFunc(batches, func(b batchName) bool { return b.epoch == holder.Epoch }) {
+		return a.refuseState(fmt.Sprintf("what %s has left under epoch %d cannot be believed, because it is not declared any more; declare it again as it was until this one has taken over", holder.Holder, holder.Epoch))
+	}
+	return nil
 }
 
 // ended returns an error unless the holder of the epoch before this agent's has ended its

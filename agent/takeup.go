@@ -32,6 +32,9 @@ func (r *round) takeUp(ctx context.Context, held *lease.Lease) error {
 	if err != nil {
 		return err
 	}
+	if !a.known {
+		a.memory.Spent = a.memory.Sequence // what was approved before the memory was lost may have been made use of
+	}
 	succeeds := held.Epoch > 1 && held.Epoch != a.memory.Epoch
 	if succeeds {
 		err = a.succeed(ctx, keys, promised)
