@@ -92,6 +92,38 @@ func TestAttackJournalForged(t *testing.T) {
 	}
 }
 
+// TestAttackJournalReplayed puts copies of a holder's own batch into the places of its next ones,
+// which it goes past: they are none of what its follower looks for.
+func TestAttackJournalReplayed(t *testing.T) {
+	t.Parallel()
+	w, first, second := newPair(t)
+	w.publish(chain)
+	w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+		resp := w.cloud.ApplyDefault(req)
+		switch req.PlannedState.GetAttr("name").AsString() {
+		case "b":
+			keys := w.keys(inProd.JournalPrefix())
+			batch, err := w.store.Store.Get(t.Context(), keys[0], 1<<20)
+			_, last, ok := control.ParseJournalKey(keys[len(keys)-1])
+			if err != nil || !ok {
+				t.Errorf("%q: %v", keys, err)
+			}
+			w.put(inProd.JournalKey(1, last+1), string(batch.Data))
+			w.put(inProd.JournalKey(1, last+2), string(batch.Data))
+		case "c":
+			first.store.set(true)
+		}
+		return resp
+	}
+	first.round(control.OutcomeFailed)
+	first.stop()
+	w.cloud.ApplyHook = nil
+	second.takeOver(control.OutcomeApplied)
+	if w.creations() != 4 {
+		t.Errorf("%d creations, want 4; the follower says %q", w.creations(), second.beat().Message)
+	}
+}
+
 // TestAttackJournalWithheld takes a batch out of the journal: the follower would make a
 // call again, and does nothing instead.
 func TestAttackJournalWithheld(t *testing.T) {

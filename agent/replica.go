@@ -135,7 +135,8 @@ func (p *replica) pass(ctx context.Context, key string) error {
 		p.head.Sequence--
 		return fmt.Errorf("read uploaded journal: %w", err)
 	}
-	if _, _, err := control.OpenJournal(object.Data, p.agent.publicHalf()); err == nil {
+	record, _, err := control.OpenJournal(object.Data, p.agent.publicHalf())
+	if err == nil && p.agent.belongs(record, batchName{p.head.Epoch, p.head.Sequence}) {
 		p.stored()
 	}
 	return nil
@@ -274,12 +275,18 @@ func (a *Agent) readBatch(ctx context.Context, keys []ed25519.PublicKey, name ba
 	}
 	for _, public := range keys {
 		record, data, err := control.OpenJournal(object.Data, public)
-		if err == nil && record.Environment == a.shard.Environment && record.Shard == a.shard.Name && record.Epoch == name.epoch && record.Sequence == name.sequence {
+		if err == nil && a.belongs(record, name) {
 			return storedBatch{record, data}, nil
 		}
 	}
 	a.log.Warn("a batch of the journal in the store is not believed", "key", key)
 	return storedBatch{}, nil
+}
+
+// belongs tells whether a batch was signed for a place in the shard's journal: whoever can write
+// to the store can copy it elsewhere.
+func (a *Agent) belongs(record control.JournalRecord, name batchName) bool {
+	return record.Environment == a.shard.Environment && record.Shard == a.shard.Name && record.Epoch == name.epoch && record.Sequence == name.sequence
 }
 
 // entriesAfter opens what earlier agents did after a state. Each batch names the one
