@@ -167,6 +167,7 @@ func TestRefusals(t *testing.T) {
 		"secret by now":       {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  hidden = \"x\"\n}\n"}, planOf("t.a", `{"hidden":"hunter2"}`, `{"hidden":"x"}`), "Value is sensitive"},
 		"a secret in a map":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = { list = [{ k = \"x\" }] }\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{"list":[{"k":"x"}]}}`), "Value is sensitive"},
 		"a new secret":        {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = {}\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{}}`), "is not written into configuration"},
+		"an override file":    {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = 5\n}\n", "x_override.tf": "resource \"t\" \"a\" {\n  size = 1\n}\n"}, change, "an override file says"},
 		"a dynamic block":     {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule.value\n    }\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":2}]}`, `{"rule":[{"port":1}]}`), "made by a dynamic block"},
 		"not declared":        {map[string]string{"main.tf": ""}, change, "Resource is not declared"},
 		"JSON":                {map[string]string{"main.tf.json": `{"resource":{"t":{"a":{"size":1}}}}`}, change, "declared in JSON"},

@@ -68,6 +68,8 @@ func (w *rewriter) adopt(d Drift) {
 	switch {
 	case block == nil:
 		w.refuse(d, &resource.Range, "Configuration cannot be changed", fmt.Sprintf("%s is declared in JSON, or in a way that is not understood here. Change it by hand.", d.Addr))
+	case resource.Overridden():
+		w.refuse(d, &resource.Range, "Configuration cannot be changed", fmt.Sprintf("What an override file says of %s takes the place of what its block says. Change %s by hand, in one of the two.", d.Addr, d.Name()))
 	case resource.Count != nil || resource.ForEach != nil:
 		w.refuse(d, &resource.Range, "Block declares several instances", fmt.Sprintf("What is written in this block holds for all its instances, and only %s differs. Change what count or for_each is made of, or move the instance to a block of its own.", d.Name()))
 	case d.Addr.Module.String() != "" && d.Addr.Module.Module().String() != d.Addr.Module.String():

@@ -29,6 +29,13 @@ type Resource struct {
 	Range     hcl.Range
 }
 
+// Overridden tells that not all of the resource is written in its block: an override
+// file has a say.
+func (r *Resource) Overridden() bool {
+	_, laid := r.Config.(overlay)
+	return laid
+}
+
 // Lifecycle is a resource's lifecycle block.
 type Lifecycle struct {
 	CreateBeforeDestroy, PreventDestroy bool
