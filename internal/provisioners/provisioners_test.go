@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -66,10 +67,14 @@ func TestLocalExecEnds(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("a killed command counts as done")
 	}
-	state, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(child), "stat"))
-	if err == nil && !strings.Contains(string(state), ") Z ") {
-		t.Errorf("what the command has started still runs: %s", state)
+	for range 1000 { // it was killed, and the system may need a moment to end it
+		state, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(child), "stat"))
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
+	t.Errorf("what the command has started still runs: %d", child)
 }
 
 func TestOutputIsBounded(t *testing.T) {
