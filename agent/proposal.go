@@ -218,7 +218,7 @@ func (r *round) submit(ctx context.Context, w *waiting, proposal control.Proposa
 		a.memory.Proposal = ""
 		return pending, nil
 	}
-	decisions, err := repository.Decisions(ctx, a.store, proposal.Environment, proposal.Digest)
+	decisions, err := repository.Decisions(ctx, a.store, proposal, r.declared.Scopes)
 	if err != nil {
 		r.warn("Approvals not readable", fmt.Sprintf("%s. The plan waits.", err))
 		return pending, nil

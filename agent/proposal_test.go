@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,29 @@ func TestNewInputsSupersedeAProposal(t *testing.T) {
 	if got := receipt.Proposals[0]; got.Digest != third || got.Phase != control.ProposalSuperseded {
 		t.Errorf("after a new revision: %+v", receipt.Proposals)
 	}
+}
+
+// Whoever can write to the store hides nobody's word by putting others beside it.
+func TestAttackDecisionsFlooded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ana, anaKey := approver(t)
+	ben, benKey := approver(t)
+	w.declare(w.approvable(false, 1, anaKey, benKey))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.edit("a", "size", cty.NumberIntVal(9))
+	digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
+	w.decide(ana, digest, control.VerdictApprove)
+	approval, err := w.store.Get(t.Context(), control.DecisionKey("prod", digest, control.ApproverID(ana.PublicKey())), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.decide(ben, digest, control.VerdictReject)
+	for i := range 250 {
+		w.put(control.DecisionKey("prod", digest, fmt.Sprintf("%032d", i)), string(approval.Data))
+	}
+	proposal(t, w.round(control.OutcomeDrifted), control.ProposalRejected)
 }
 
 // An approval is good for one time: the same change by hand once more is another question,

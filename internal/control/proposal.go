@@ -159,6 +159,22 @@ func Decide(proposal Proposal, scopes map[string]Scope, decisions [][]byte) Stan
 	return standing
 }
 
+// ApproversIn returns the [ApproverID]s of those whose word about the proposal counts, sorted.
+func (p Proposal) ApproversIn(scopes map[string]Scope) []string {
+	var out []string
+	for _, name := range p.Scopes {
+		if approval := scopes[name].Approval; approval != nil {
+			for _, line := range approval.Approvers {
+				if key, err := ParseApprover(line); err == nil {
+					out = append(out, ApproverID(key))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // approvedBy tells whether a key is that of one of the scope's approvers.
 func (s Scope) approvedBy(key ssh.PublicKey) bool {
 	return s.Approval != nil && isListed(s.Approval.Approvers, key)

@@ -14,9 +14,8 @@ import (
 const (
 	// maxProposals bounds the proposals of one agent that are read. Agents keep fewer.
 	maxProposals = 200
-	// maxDecisions bounds the decisions about one proposal, maxDecision one of them in bytes.
-	maxDecisions = 200
-	maxDecision  = 64 << 10
+	// maxDecision bounds a decision about a proposal, in bytes.
+	maxDecision = 64 << 10
 )
 
 // Proposal reads one of the agent's proposals; [ErrNotFound] if there is none.
@@ -88,17 +87,12 @@ func (r *Reports) Plan(ctx context.Context, proposal control.Proposal, limit int
 	return object.Data, nil
 }
 
-// Decisions reads what was written about a proposal, whoever wrote it; see [control.Decide].
-func Decisions(ctx context.Context, store objstore.Store, environment, digest string) ([][]byte, error) {
+// Decisions reads what is written in the names of a proposal's approvers, whoever wrote it;
+// see [control.Decide]. It lists nothing: any number of other objects hides none of these.
+func Decisions(ctx context.Context, store objstore.Store, proposal control.Proposal, scopes map[string]control.Scope) ([][]byte, error) {
 	var out [][]byte
-	for info, err := range store.List(ctx, control.DecisionPrefix(environment, digest)) {
-		if err != nil {
-			return nil, fmt.Errorf("list decisions: %w", err)
-		}
-		if len(out) == maxDecisions {
-			break
-		}
-		object, err := store.Get(ctx, info.Key, maxDecision)
+	for _, approver := range proposal.ApproversIn(scopes) {
+		object, err := store.Get(ctx, control.DecisionKey(proposal.Environment, proposal.Digest, approver), maxDecision)
 		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
 			continue
 		}

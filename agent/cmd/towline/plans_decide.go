@@ -165,7 +165,7 @@ func (d *planDecider) run(ctx context.Context, args []string) (int, error) {
 			return exitFailed, err
 		}
 	}
-	decisions, err := repository.Decisions(ctx, store, p.Environment, p.Digest)
+	decisions, err := repository.Decisions(ctx, store, p.Proposal, state.Scopes)
 	if err != nil {
 		return exitFailed, err
 	}
