@@ -90,9 +90,14 @@ func ProposalKey(environment, agent, digest string) string {
 	return ProposalPrefix(environment, agent) + digest + documentSuffix
 }
 
+// DecisionPrefix begins the keys of the decisions about a proposal.
+func DecisionPrefix(environment, digest string) string {
+	return EnvironmentPrefix(environment) + "decisions/" + digest + "/"
+}
+
 // DecisionKey is created once, by the approver; approver is from [ApproverID].
 func DecisionKey(environment, digest, approver string) string {
-	return EnvironmentPrefix(environment) + "decisions/" + digest + "/" + approver + documentSuffix
+	return DecisionPrefix(environment, digest) + approver + documentSuffix
 }
 
 // SharedPrefix begins the keys under which agents are given what opens sealed objects.

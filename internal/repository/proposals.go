@@ -88,11 +88,21 @@ func (r *Reports) Plan(ctx context.Context, proposal control.Proposal, limit int
 }
 
 // Decisions reads what is written in the names of a proposal's approvers, whoever wrote it;
-// see [control.Decide]. It lists nothing: any number of other objects hides none of these.
+// see [control.Decide]. Any number of other objects hides none of these.
 func Decisions(ctx context.Context, store objstore.Store, proposal control.Proposal, scopes map[string]control.Scope) ([][]byte, error) {
-	var out [][]byte
+	wanted := map[string]bool{}
 	for _, approver := range proposal.ApproversIn(scopes) {
-		object, err := store.Get(ctx, control.DecisionKey(proposal.Environment, proposal.Digest, approver), maxDecision)
+		wanted[control.DecisionKey(proposal.Environment, proposal.Digest, approver)] = true
+	}
+	var out [][]byte
+	for info, err := range store.List(ctx, control.DecisionPrefix(proposal.Environment, proposal.Digest)) {
+		if err != nil {
+			return nil, fmt.Errorf("list decisions: %w", err)
+		}
+		if !wanted[info.Key] {
+			continue
+		}
+		object, err := store.Get(ctx, info.Key, maxDecision)
 		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
 			continue
 		}
