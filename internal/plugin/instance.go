@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/plugin/install"
@@ -225,7 +227,8 @@ func callProcess[Resp any](ctx context.Context, i *instance, p *process, method 
 	switch {
 	case err == nil:
 		return resp, nil
-	case bounded.Err() != nil && ctx.Err() == nil:
+	case ctx.Err() == nil && (bounded.Err() != nil || i.timeout(method) > 0 && status.Code(err) == codes.DeadlineExceeded):
+		// The provider's own clock may see the deadline first.
 		i.replace(ctx, p) // what hangs in it must not go on for ever
 		return none, i.hung(method)
 	}

@@ -35,7 +35,7 @@ func (s *Store) Get(parent context.Context, key string, limit int64) (objstore.O
 	defer cancel()
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
 	if err != nil {
-		return objstore.Object{}, wrap(parent, "read", key, err, nil)
+		return objstore.Object{}, s.failed(parent, "read", key, err)
 	}
 	defer out.Body.Close()
 	data, err := remote.ReadAll(key, out.Body, aws.ToInt64(out.ContentLength), limit)
@@ -59,12 +59,29 @@ func (s *Store) Stat(parent context.Context, key string) (objstore.Info, error) 
 	defer cancel()
 	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.at.Bucket, Key: s.key(key)})
 	if err != nil {
-		return objstore.Info{}, wrap(parent, "look up", key, err, nil)
+		return objstore.Info{}, s.failed(parent, "look up", key, err)
 	}
 	return objstore.Info{
 		Key: key, Size: aws.ToInt64(out.ContentLength),
 		Version: objstore.Version(aws.ToString(out.ETag)), Modified: aws.ToTime(out.LastModified).UTC(),
 	}, nil
+}
+
+// failed gives the error of a read its meaning. Whoever may not list the whole bucket
+// is told that a key that is not there is forbidden: then the list of keys that begin
+// like it, which a policy can allow, tells whether it is there.
+func (s *Store) failed(parent context.Context, verb, key string, err error) error {
+	failure := wrap(parent, verb, key, err, nil)
+	if statusOf(err) != http.StatusForbidden {
+		return failure
+	}
+	ctx, cancel := remote.Call(parent)
+	defer cancel()
+	page, listErr := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.at.Bucket, Prefix: s.key(key), MaxKeys: aws.Int32(1)})
+	if listErr != nil || len(page.Contents) > 0 && aws.ToString(page.Contents[0].Key) == *s.key(key) {
+		return failure
+	}
+	return fmt.Errorf("%s %q: %w", verb, key, objstore.ErrNotExist)
 }
 
 // Put implements [objstore.Store].

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -148,4 +150,40 @@ func openStore(t *testing.T, rawURL string) objstore.Store {
 		t.Fatal(err)
 	}
 	return store
+}
+
+// Under a policy that allows to list some prefixes only, S3 says of a key that is not there
+// that it is forbidden. A key that is there and forbidden stays so.
+func TestMissingKeysThatAreForbidden(t *testing.T) {
+	t.Parallel()
+	target, err := url.Parse(server.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(resp *http.Response) error {
+		object := strings.Count(strings.Trim(resp.Request.URL.Path, "/"), "/") > 0
+		if object && (resp.StatusCode == http.StatusNotFound || strings.HasSuffix(resp.Request.URL.Path, "/secret")) {
+			resp.StatusCode, resp.Status = http.StatusForbidden, "403 Forbidden"
+		}
+		return nil
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	prefix := objstoretest.Prefix(t)
+	direct := openStore(t, server.StoreURL(bucket, prefix))
+	store := openStore(t, versitygw.StoreURL(front.URL, bucket, prefix))
+	for _, key := range []string{"a/secret", "a/b", "missing-more"} {
+		if _, err := direct.Put(t.Context(), key, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, want := range map[string]error{"a/b": nil, "a/c": objstore.ErrNotExist, "missing": objstore.ErrNotExist, "a/secret": objstore.ErrDenied} {
+		if _, err := store.Get(t.Context(), key, 10); !errors.Is(err, want) {
+			t.Errorf("get %s: %v, want %v", key, err, want)
+		}
+		if _, err := store.Stat(t.Context(), key); !errors.Is(err, want) {
+			t.Errorf("stat %s: %v, want %v", key, err, want)
+		}
+	}
 }
