@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/lease"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -64,13 +64,19 @@ func (r *round) stillHolds(ctx context.Context) error {
 	return nil
 }
 
-// settleChanges says of each planned change what came of it.
+// settleChanges says of each planned change what came of it. The round's changes are those
+// of the plan that have actions, in its order.
 func (r *round) settleChanges(state *states.State, failed map[string]bool) {
-	for i := range r.changes {
+	i := 0
+	for _, planned := range r.plan.Changes {
+		if len(guard.ActionsOf(planned.Action)) == 0 {
+			continue
+		}
 		c := &r.changes[i]
-		c.Result = "applied"
-		if failed[c.Address] || !r.done(state, c) {
+		if i++; failed[c.Address] || !r.done(state, planned) {
 			c.Result = "failed"
+		} else {
+			c.Result = "applied"
 		}
 	}
 	for i := range r.judged {
@@ -82,18 +88,15 @@ func (r *round) settleChanges(state *states.State, failed map[string]bool) {
 
 // done tells whether the state shows that a change was made: a change that was
 // skipped because of another's failure has no diagnostic of its own.
-func (r *round) done(state *states.State, c *control.Change) bool {
-	for _, planned := range r.plan.Changes {
-		if planned.Addr.String() != c.Address {
-			continue
-		}
-		before, after := r.plan.Prior.Object(planned.Addr), state.Object(planned.Addr)
-		if len(c.Actions) == 1 && c.Actions[0] == control.ActionDelete {
-			return after == nil || planned.Deposed != ""
-		}
-		return after != nil && after != before
+func (r *round) done(state *states.State, planned *plans.Change) bool {
+	before, after := r.plan.Prior.Object(planned.Addr), state.Object(planned.Addr)
+	switch {
+	case planned.Deposed != "":
+		return true
+	case planned.Action == plans.Delete || planned.Action == plans.Forget:
+		return after == nil
 	}
-	return true
+	return after != nil && after != before
 }
 
 // keep makes a state the agent's own, with the records of drift that stands.

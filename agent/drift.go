@@ -144,15 +144,21 @@ func (r *round) planDecided(ctx context.Context, first *plans.Plan, decided map[
 	return plan, nil
 }
 
-// compare looks at what the plan makes of the decisions: what the revision asks for
-// anew is no drift any more, and what no change brings back could not be corrected.
-func (r *round) compare(plan *plans.Plan) {
-	changes := map[string]*plans.Change{}
+// currentChanges are a plan's changes by address, without those of deposed objects.
+func currentChanges(plan *plans.Plan) map[string]*plans.Change {
+	changes := make(map[string]*plans.Change, len(plan.Changes))
 	for _, c := range plan.Changes {
 		if c.Deposed == "" {
 			changes[c.Addr.String()] = c
 		}
 	}
+	return changes
+}
+
+// compare looks at what the plan makes of the decisions: what the revision asks for
+// anew is no drift any more, and what no change brings back could not be corrected.
+func (r *round) compare(plan *plans.Plan) {
+	changes := currentChanges(plan)
 	var judged []guard.Judged
 	for _, j := range r.judged {
 		change := changes[j.Object.Address]

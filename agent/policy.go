@@ -18,7 +18,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/plans/planjson"
 	"github.com/towline/terraform-provider-towline/internal/policy"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -112,7 +111,7 @@ func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
 	defer cancel()
-	plan, err := r.planDocument(ctx)
+	plan, err := r.decodedPlan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +126,13 @@ func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding
 	return findings, nil
 }
 
-// planDocument is Terraform's plan JSON, decoded.
-func (r *round) planDocument(ctx context.Context) (any, error) {
-	schemas, diags := r.revision.engine.Schemas(ctx, slices.Collect(maps.Keys(r.agent.requirements(r.revision.config))))
-	if diags.HasErrors() {
-		return nil, diags.Err()
-	}
-	data, err := planjson.Plan(r.plan, r.revision.config, schemas)
+// decodedPlan is Terraform's plan JSON as policies take it.
+func (r *round) decodedPlan(ctx context.Context) (any, error) {
+	document, _, err := r.planDocument(ctx, r.plan)
 	if err != nil {
 		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var plan any
 	if err := decoder.Decode(&plan); err != nil {

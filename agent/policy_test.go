@@ -147,3 +147,25 @@ func TestBrokenPoliciesOfARevision(t *testing.T) {
 		t.Errorf("the cloud has %v, problems: %s", w.names(), problems(receipt))
 	}
 }
+
+// The plan's document tells of everything that is declared, objects of the language's own
+// provider and resources without instances too.
+func TestDocumentsOfBuiltInObjects(t *testing.T) {
+	t.Parallel()
+	const more = "resource \"terraform_data\" \"x\" {\n input = 1\n}\nresource \"terraform_data\" \"none\" {\n count = 0\n}\n"
+	for name, config := range map[string]string{"with an instance": oneThing + more, "without any": oneThing + more[strings.Index(more, "}\n")+2:]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ana, anaKey := approver(t)
+			w.declare(w.approvable(true, 1, anaKey), declaredPolicy(func(*control.Policy) {}))
+			w.publish(config)
+			receipt := w.round(control.OutcomePending)
+			if strings.Contains(problems(receipt), "Proposal not published") {
+				t.Errorf("problems: %s", problems(receipt))
+			}
+			w.decide(ana, proposal(t, receipt, control.ProposalPending), control.VerdictApprove)
+			w.round(control.OutcomeApplied)
+		})
+	}
+}

@@ -19,7 +19,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/msgpack"
 
-	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
@@ -46,8 +45,10 @@ type waiting struct {
 	judged []guard.Judged
 	// scopes are those whose approval the plan needs.
 	scopes []string
-	// changes tells that it is the revision's changes that wait, and not drift alone.
-	changes bool
+	// changes are the plan's; revised tells that the revision asks for some that wait, so
+	// that it is not drift alone.
+	changes []control.Change
+	revised bool
 }
 
 // propose looks for what needs approval. What is approved takes the place of the
@@ -74,8 +75,8 @@ func (r *round) propose(ctx context.Context, first *plans.Plan) error {
 		r.plan, r.judged = wanted.plan, wanted.judged
 		r.compare(wanted.plan)
 		return nil
-	case wanted.changes:
-		r.changes = r.changesOf(wanted.plan, wanted.judged, "proposed")
+	case wanted.revised:
+		r.changes = wanted.changes
 		return fmt.Errorf("%w: %s", errPending, standingText(proposal, standing))
 	}
 	return nil
@@ -92,11 +93,13 @@ func standingText(proposal control.Proposal, standing control.Standing) string {
 // findWaiting makes the plan that would be applied if everything was approved, nil if
 // nothing needs to be.
 func (r *round) findWaiting(ctx context.Context, first *plans.Plan) (*waiting, error) {
+	if !slices.ContainsFunc(r.scopes, func(s control.Scope) bool { return s.Approval != nil }) {
+		return nil, nil
+	}
 	w := &waiting{plan: r.plan, judged: slices.Clone(r.judged)}
 	needed := map[string]bool{}
 	for i, j := range w.judged {
-		scope := guard.ScopeOf(r.scopes, j.Object)
-		if j.Decision == guard.Proposed && scope != nil && scope.Approval != nil {
+		if scope := guard.ScopeOf(r.scopes, j.Object); j.Decision == guard.Proposed && scope != nil && scope.Approval != nil {
 			w.judged[i].Decision = guard.Corrected
 			needed[scope.Name] = true
 		}
@@ -108,25 +111,22 @@ func (r *round) findWaiting(ctx context.Context, first *plans.Plan) (*waiting, e
 		}
 		w.plan = plan
 	}
-	for _, c := range r.changesOf(w.plan, w.judged, "proposed") {
-		if scope := r.scopeOfChange(w.plan, c); scope != nil && scope.Approval != nil && scope.Approval.Changes && c.Cause == "revision" {
-			needed[scope.Name], w.changes = true, true
+	w.changes = r.changesOf(w.plan, w.judged, "proposed")
+	objects := currentChanges(w.plan)
+	for _, c := range w.changes {
+		planned := objects[c.Address]
+		if planned == nil || c.Cause != "revision" {
+			continue
+		}
+		if scope := guard.ScopeOf(r.scopes, guard.ObjectOf(planned.Addr, planned.Provider)); scope != nil && scope.Approval != nil && scope.Approval.Changes {
+			needed[scope.Name], w.revised = true, true
 		}
 	}
-	w.scopes = slices.Sorted(maps.Keys(needed))
-	if len(w.scopes) == 0 || len(r.changesOf(w.plan, w.judged, "proposed")) == 0 {
+	if len(needed) == 0 || len(w.changes) == 0 {
 		return nil, nil
 	}
+	w.scopes = slices.Sorted(maps.Keys(needed))
 	return w, nil
-}
-
-func (r *round) scopeOfChange(plan *plans.Plan, c control.Change) *control.Scope {
-	for _, change := range plan.Changes {
-		if change.Addr.String() == c.Address {
-			return guard.ScopeOf(r.scopes, guard.ObjectOf(change.Addr, change.Provider))
-		}
-	}
-	return nil
 }
 
 // proposalOf describes a plan without values.
@@ -134,7 +134,7 @@ func (r *round) proposalOf(w *waiting) control.Proposal {
 	a := r.agent
 	return control.Proposal{
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Digest: r.planDigest(w.plan),
-		Revision: r.revision.digest, Created: a.now().UTC(), Scopes: w.scopes, Changes: r.changesOf(w.plan, w.judged, "proposed"),
+		Revision: r.revision.digest, Created: a.now().UTC(), Scopes: w.scopes, Changes: w.changes,
 	}
 }
 
@@ -281,33 +281,25 @@ func (r *round) publishProposal(ctx context.Context, w *waiting, proposal contro
 
 // planBody is what may be seen of a plan by those who may see values.
 func (r *round) planBody(ctx context.Context, plan *plans.Plan) ([]byte, error) {
-	schemas, diags := r.revision.engine.Schemas(ctx, providersOf(plan))
-	if diags.HasErrors() {
-		return nil, diags.Err()
+	document, schemas, err := r.planDocument(ctx, plan)
+	if err != nil {
+		return nil, err
 	}
 	var text bytes.Buffer
 	if err := render.Plan(&text, plan, render.SchemasOf(schemas), render.Options{}); err != nil {
 		return nil, err
 	}
-	document, err := planjson.Plan(plan, r.revision.config, schemas)
-	if err != nil {
-		return nil, err
-	}
 	return json.Marshal(control.PlanBody{Text: text.String(), Plan: document})
 }
 
-// providersOf are the providers of the objects in a plan.
-func providersOf(plan *plans.Plan) []addrs.Provider {
-	found := map[addrs.Provider]bool{}
-	for _, list := range [][]*plans.Change{plan.Changes, plan.Drift} {
-		for _, c := range list {
-			found[c.Provider.Provider] = true
-		}
+// planDocument is Terraform's plan JSON, with the schemas that it was made with.
+func (r *round) planDocument(ctx context.Context, plan *plans.Plan) ([]byte, planjson.Schemas, error) {
+	schemas, diags := r.revision.engine.PlanSchemas(ctx, r.revision.config, plan)
+	if diags.HasErrors() {
+		return nil, nil, diags.Err()
 	}
-	for _, state := range plan.Prior.Resources() {
-		found[state.Provider.Provider] = true
-	}
-	return slices.Collect(maps.Keys(found))
+	document, err := planjson.Plan(plan, r.revision.config, schemas)
+	return document, schemas, err
 }
 
 // removeOldProposals bounds what the store keeps of the agent's proposals and plans.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/provisioners"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -104,6 +107,17 @@ func (e *Engine) Schemas(ctx context.Context, wanted []addrs.Provider) (map[addr
 		}
 	}
 	return out, diags
+}
+
+// PlanSchemas returns the schemas that a plan's document needs: those of its objects, and
+// of everything that the configuration declares, planned or not.
+func (e *Engine) PlanSchemas(ctx context.Context, config *configs.Config, plan *plans.Plan) (map[addrs.Provider]*providers.Schema, tfdiags.Diagnostics) {
+	used := plan.Providers()
+	used[addrs.BuiltInProvider] = true
+	for p := range config.ProviderRequirements() {
+		used[p] = true
+	}
+	return e.Schemas(ctx, slices.Collect(maps.Keys(used)))
 }
 
 // ResourceSchema returns the schema of a resource that the configuration planned

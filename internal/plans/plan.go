@@ -338,3 +338,22 @@ func ChangedAttributes(c *Change) []string {
 	slices.Sort(out)
 	return out
 }
+
+// Providers are those of all objects that the plan tells of, recorded ones too.
+func (p *Plan) Providers() map[addrs.Provider]bool {
+	used := map[addrs.Provider]bool{}
+	for _, list := range [][]*Change{p.Changes, p.Drift} {
+		for _, c := range list {
+			used[c.Provider.Provider] = true
+		}
+	}
+	for _, state := range []*states.State{p.Prior, p.Previous} {
+		if state == nil {
+			continue
+		}
+		for _, r := range state.Resources() {
+			used[r.Provider.Provider] = true
+		}
+	}
+	return used
+}

@@ -12,13 +12,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/adopt"
 	"github.com/towline/terraform-provider-towline/internal/bounds"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/plans"
-	"github.com/towline/terraform-provider-towline/internal/plans/planjson"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -114,16 +112,7 @@ func (d *driftAdopter) read(ctx context.Context) (*configs.Config, []byte, bool)
 	if s.tell(diags) {
 		return nil, nil, false
 	}
-	used := planProviders(plan)
-	used[addrs.BuiltInProvider] = true
-	for p := range s.config.ProviderRequirements() {
-		used[p] = true
-	}
-	schemas, err := schemasOf(ctx, s.engine, used)
-	var document []byte
-	if err == nil {
-		document, err = planjson.Plan(plan, s.config, schemas)
-	}
+	document, err := s.planDocument(ctx, plan)
 	if err != nil {
 		d.app.show(explain(err))
 		return nil, nil, false

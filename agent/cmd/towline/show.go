@@ -109,27 +109,27 @@ func (a *app) showPlan(ctx context.Context, w *workspace, plan *plans.Plan, asJS
 	if !asJSON {
 		return a.renderPlan(ctx, w.engine, plan)
 	}
-	used := planProviders(plan)
-	used[addrs.BuiltInProvider] = true // what the configuration declares is shown, planned or not
-	for p := range w.config.ProviderRequirements() {
-		used[p] = true
-	}
-	schemas, err := schemasOf(ctx, w.engine, used)
-	if err != nil {
-		return err
-	}
-	out, err := planjson.Plan(plan, w.config, schemas)
+	out, err := w.planDocument(ctx, plan)
 	if err == nil {
 		a.printf("%s\n", out)
 	}
 	return err
 }
 
+// planDocument is Terraform's plan JSON.
+func (w *workspace) planDocument(ctx context.Context, plan *plans.Plan) ([]byte, error) {
+	schemas, diags := w.engine.PlanSchemas(ctx, w.config, plan)
+	if err := diags.Err(); err != nil {
+		return nil, fmt.Errorf("get schemas: %w", err)
+	}
+	return planjson.Plan(plan, w.config, schemas)
+}
+
 func (a *app) renderOptions() render.Options { return render.Options{Color: a.color, Width: a.width} }
 
 // renderPlan shows a plan to a person.
 func (a *app) renderPlan(ctx context.Context, e *engine.Engine, plan *plans.Plan) error {
-	schemas, err := schemasOf(ctx, e, planProviders(plan))
+	schemas, err := schemasOf(ctx, e, plan.Providers())
 	if err != nil {
 		return err
 	}
@@ -142,23 +142,6 @@ func renderTo(w io.Writer, v cty.Value) error { return render.Value(w, v) }
 // renderOutputs shows the outputs in a state.
 func (a *app) renderOutputs(state *states.State) error {
 	return render.Outputs(a.stdout, state.Outputs, a.renderOptions())
-}
-
-func planProviders(plan *plans.Plan) map[addrs.Provider]bool {
-	used := map[addrs.Provider]bool{}
-	for _, list := range [][]*plans.Change{plan.Changes, plan.Drift} {
-		for _, c := range list {
-			used[c.Provider.Provider] = true
-		}
-	}
-	for _, state := range []*states.State{plan.Prior, plan.Previous} {
-		if state != nil {
-			for p := range stateProviders(state) {
-				used[p] = true
-			}
-		}
-	}
-	return used
 }
 
 func stateProviders(state *states.State) map[addrs.Provider]bool {
