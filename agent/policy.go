@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/policy"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
@@ -33,8 +36,8 @@ const (
 
 // policies are those that were asked last, and what they said.
 type policies struct {
-	// key identifies what was compiled.
-	key      string
+	// sources are what was compiled.
+	sources  []policy.Source
 	set      *policy.Set
 	findings []policy.Finding
 	// asked tells of which revision's quiet plan findings speak, "" if of none.
@@ -77,24 +80,20 @@ func (r *round) policySet(ctx context.Context) (*policy.Set, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.declared.PlanPolicies)) {
 		sources = append(sources, sourceOf(r.declared.PlanPolicies[name]))
 	}
-	key, err := json.Marshal(sources)
-	if err != nil {
-		return nil, fmt.Errorf("compare policies: %w", err)
-	}
 	kept := &r.agent.policies
-	if kept.set != nil && kept.key == string(key) {
+	if kept.set != nil && reflect.DeepEqual(kept.sources, sources) {
 		return kept.set, nil
 	}
 	set, diags := policy.Compile(ctx, sources)
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	*kept = policies{key: string(key), set: set}
+	*kept = policies{sources: sources, set: set}
 	return set, nil
 }
 
 func sourceOf(declared control.Policy) policy.Source {
-	source := policy.Source{Name: declared.Name, Files: map[string][]byte{}, WarnUntil: declared.WarnsUntil()}
+	source := policy.Source{Name: declared.Name, Files: map[string][]byte{}, WarnOnly: declared.Enforcement == control.EnforceWarn, WarnUntil: declared.WarnUntil}
 	for name, module := range declared.Modules {
 		source.Files[name] = []byte(module)
 	}
@@ -105,8 +104,9 @@ func sourceOf(declared control.Policy) policy.Source {
 // revision: it says what it said before.
 func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding, error) {
 	kept := &r.agent.policies
-	quiet := len(r.plannedChanges("")) == 0
-	if quiet && kept.asked == r.revision.digest {
+	quiet := !slices.ContainsFunc(r.plan.Changes, func(c *plans.Change) bool { return len(guard.ActionsOf(c.Action)) > 0 })
+	ended := func(f policy.Finding) bool { return !f.Until.IsZero() && !r.agent.now().Before(f.Until) }
+	if quiet && kept.asked == r.revision.digest && !slices.ContainsFunc(kept.findings, ended) {
 		return kept.findings, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
@@ -142,19 +142,11 @@ func (r *round) decodedPlan(ctx context.Context) (any, error) {
 }
 
 func findingOf(f policy.Finding) control.PolicyFinding {
-	out := control.PolicyFinding{Policy: f.Source, Rule: f.Rule, Message: f.Message, Decision: control.EnforceWarn}
-	switch {
-	case f.Denies:
+	out := control.PolicyFinding{Policy: f.Source, Rule: f.Rule, Message: f.Message, Decision: control.EnforceWarn, DeniesFrom: f.Until}
+	if f.Denies {
 		out.Decision = control.EnforceDeny
-	case denies(f.Until):
-		out.DeniesFrom = f.Until
 	}
 	return out
-}
-
-// denies tells whether a window ends at all.
-func denies(until time.Time) bool {
-	return !until.IsZero() && !until.Equal(control.Policy{Enforcement: control.EnforceWarn}.WarnsUntil())
 }
 
 func diagnosticOf(f policy.Finding) tfdiags.Diagnostics {
@@ -162,7 +154,7 @@ func diagnosticOf(f policy.Finding) tfdiags.Diagnostics {
 	switch {
 	case f.Denies:
 		return tfdiags.New(tfdiags.Error, "Plan denied by policy", said+" Nothing was applied. Publish a revision that the policy allows, or change the policy.")
-	case denies(f.Until):
+	case !f.Until.IsZero():
 		return tfdiags.New(tfdiags.Warning, "Plan soon denied by policy", fmt.Sprintf("%s From %s on such a plan is refused.", said, f.Until.Format(time.RFC3339)))
 	}
 	return tfdiags.New(tfdiags.Warning, "Policy warns of the plan", said)

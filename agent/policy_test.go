@@ -169,3 +169,22 @@ func TestDocumentsOfBuiltInObjects(t *testing.T) {
 		})
 	}
 }
+
+// What was said of a plan that changes nothing holds no longer than its window.
+func TestPolicyWindowOfAQuietPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(oneThing)
+	w.round(control.OutcomeApplied)
+	w.declare(declaredPolicy(func(p *control.Policy) {
+		p.Modules = map[string]string{"a.rego": "package main\nimport rego.v1\ndeny contains \"never\" if true"}
+		p.WarnUntil = w.clock().Add(time.Hour)
+	}))
+	if got := w.round(control.OutcomeConverged).Policies; len(got) != 1 || got[0].Decision != control.EnforceWarn {
+		t.Errorf("in the window: %+v", got)
+	}
+	w.advance(2 * time.Hour)
+	if got := w.round(control.OutcomeRefused).Policies; len(got) != 1 || got[0].Decision != control.EnforceDeny || !got[0].DeniesFrom.IsZero() {
+		t.Errorf("after it: %+v", got)
+	}
+}

@@ -11,14 +11,8 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/seal"
-)
-
-const (
-	// maxBatch bounds one batch of the journal in the store, and maxBatches how many are
-	// read, so that what a stranger writes costs little.
-	maxBatch   = 64 << 20
-	maxBatches = 10_000
 )
 
 // replica is the journal in the store, for a machine that takes up the work. It is
@@ -93,14 +87,14 @@ func (p *replica) put(entries []byte) error {
 
 // create writes a batch under the first key after the last that is free.
 func (p *replica) create(ctx context.Context, data []byte) error {
-	for range maxDoubtful {
+	for range repository.MaxDoubtful {
 		p.head.Sequence++
 		object, err := control.SignJournal(p.head, data, p.agent.private)
 		if err != nil {
 			return err
 		}
-		if len(object) > maxBatch {
-			return fmt.Errorf("the batch has %d bytes, more than %d", len(object), maxBatch)
+		if len(object) > repository.MaxBatch {
+			return fmt.Errorf("the batch has %d bytes, more than %d", len(object), repository.MaxBatch)
 		}
 		key := p.agent.shard.JournalKey(p.head.Epoch, p.head.Sequence)
 		_, err = p.agent.store.PutIfAbsent(ctx, key, object)
@@ -116,7 +110,7 @@ func (p *replica) create(ctx context.Context, data []byte) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the store holds %d objects under %s that this agent has not written; find out who did", maxDoubtful, p.agent.shard.JournalPrefix())
+	return fmt.Errorf("the store holds %d objects under %s that this agent has not written; find out who did", repository.MaxDoubtful, p.agent.shard.JournalPrefix())
 }
 
 func (p *replica) stored() {
@@ -127,7 +121,7 @@ func (p *replica) stored() {
 // pass goes past an object that is there already: this agent's, from a request whose
 // answer was lost, or somebody else's, which counts for nothing.
 func (p *replica) pass(ctx context.Context, key string) error {
-	object, err := p.agent.store.Get(ctx, key, maxBatch)
+	object, err := p.agent.store.Get(ctx, key, repository.MaxBatch)
 	switch {
 	case errors.Is(err, objstore.ErrTooLarge):
 		return nil
@@ -216,8 +210,8 @@ func (a *Agent) listBatches(ctx context.Context) ([]batchName, error) {
 		if !ok || info.Key != a.shard.JournalKey(epoch, sequence) {
 			continue
 		}
-		if names = append(names, batchName{epoch, sequence}); len(names) > maxBatches {
-			return nil, fmt.Errorf("list journal: there are more than %d batches under %s", maxBatches, a.shard.JournalPrefix())
+		if names = append(names, batchName{epoch, sequence}); len(names) > repository.MaxBatches {
+			return nil, fmt.Errorf("list journal: there are more than %d batches under %s", repository.MaxBatches, a.shard.JournalPrefix())
 		}
 	}
 	return names, nil
@@ -266,7 +260,7 @@ func (a *Agent) readBatches(ctx context.Context, keys []ed25519.PublicKey) ([]st
 // readBatch reads a batch; its record is zero if no agent of the environment has signed it.
 func (a *Agent) readBatch(ctx context.Context, keys []ed25519.PublicKey, name batchName) (storedBatch, error) {
 	key := a.shard.JournalKey(name.epoch, name.sequence)
-	object, err := a.store.Get(ctx, key, maxBatch)
+	object, err := a.store.Get(ctx, key, repository.MaxBatch)
 	switch {
 	case errors.Is(err, objstore.ErrNotExist):
 		return storedBatch{}, errContained
@@ -315,7 +309,7 @@ func (a *Agent) entriesAfter(ctx context.Context, batches []storedBatch, state s
 
 func (a *Agent) openBatch(ctx context.Context, batch storedBatch) ([]journal.Entry, error) {
 	if batch.Sealed {
-		opened, err := a.unsealed(ctx, seal.KindJournal, batch.data, maxBatch)
+		opened, err := a.unsealed(ctx, seal.KindJournal, batch.data, repository.MaxBatch)
 		if err != nil {
 			return nil, fmt.Errorf("read journal: %w", err)
 		}

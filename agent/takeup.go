@@ -17,10 +17,6 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
-// maxDoubtful bounds how many objects that are not believed are looked at before
-// the one that is: whoever can write to the store can put any number in front.
-const maxDoubtful = 100
-
 // takeUp continues where the shard's last writer stopped: with the newest state, what
 // was done after it, and after the newest receipt that an agent of the environment has
 // signed. It comes before the memory names the epoch, so that it is done again
@@ -226,7 +222,7 @@ func (a *Agent) newestState(ctx context.Context, keys []ed25519.PublicKey, all b
 			}
 		}
 		a.log.Warn("a state in the store is not believed", "key", key, "why", err)
-		if doubtful++; doubtful == maxDoubtful {
+		if doubtful++; doubtful == repository.MaxDoubtful {
 			break
 		}
 	}
@@ -279,7 +275,7 @@ func (a *Agent) takeUpReceipts(ctx context.Context, keys []ed25519.PublicKey) (p
 		}
 	}
 	slices.Reverse(names)
-	for _, name := range names[:min(len(names), maxDoubtful)] {
+	for _, name := range names[:min(len(names), repository.MaxDoubtful)] {
 		object, err := a.store.Get(ctx, name, control.MaxDocument)
 		if err != nil && !errors.Is(err, objstore.ErrTooLarge) {
 			return stateName{}, fmt.Errorf("read receipt: %w", err)

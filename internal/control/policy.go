@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -30,17 +29,6 @@ const (
 	EnforceDeny Enforcement = "deny"
 	EnforceWarn Enforcement = "warn"
 )
-
-// WarnsUntil is the time until which denials warn; the zero time is never.
-func (p Policy) WarnsUntil() time.Time {
-	if cmp.Or(p.Enforcement, EnforceDeny) == EnforceWarn {
-		return forever
-	}
-	return p.WarnUntil
-}
-
-// forever is a time that no round begins after.
-var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // Ref implements [Declared].
 func (p Policy) Ref() Ref { return Ref{KindPolicy, p.Environment, p.Name} }

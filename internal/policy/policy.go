@@ -38,7 +38,9 @@ type Source struct {
 	Files map[string][]byte
 	// Data is what the modules find below data, beside themselves.
 	Data map[string]any
-	// WarnUntil is the end of a window in which denials only warn. The zero time is none.
+	// WarnOnly tells that denials only warn; WarnUntil is the end of a window in which they
+	// do. The zero time is none.
+	WarnOnly  bool
 	WarnUntil time.Time
 }
 
@@ -49,7 +51,7 @@ type Finding struct {
 	// Message is the policy's own.
 	Message string
 	// Denies tells that the plan must not be applied. A denial within its source's
-	// window does not deny, and Until says when it will.
+	// window does not deny, and Until says when it will; else it is zero.
 	Denies bool
 	Until  time.Time
 }
@@ -248,8 +250,8 @@ func (s *Set) Evaluate(ctx context.Context, plan any, now time.Time) ([]Finding,
 }
 
 func (c *compiled) finding(r rule, message string, now time.Time) Finding {
-	f := Finding{Source: c.Name, Rule: r.name, Message: message, Denies: r.denies}
-	if r.denies && now.Before(c.WarnUntil) {
+	f := Finding{Source: c.Name, Rule: r.name, Message: message, Denies: r.denies && !c.WarnOnly}
+	if f.Denies && now.Before(c.WarnUntil) {
 		f.Denies, f.Until = false, c.WarnUntil
 	}
 	return f

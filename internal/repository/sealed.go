@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// maxDoubtful bounds how many states that are not believed are looked at before the
+	// MaxDoubtful bounds how many objects that are not believed are looked at before the
 	// one that is: whoever can write to the store can put any number in front.
-	maxDoubtful = 100
-	// maxBatches bounds the batches of a journal, and maxBatch one of them in bytes.
-	maxBatches = 10_000
-	maxBatch   = 64 << 20
+	MaxDoubtful = 100
+	// MaxBatches bounds the batches of a journal, and MaxBatch one of them in bytes.
+	MaxBatches = 10_000
+	MaxBatch   = 64 << 20
 )
 
 // Held is what an agent has left in the store for whoever takes up its work, found
@@ -79,7 +79,7 @@ func newestState(ctx context.Context, store objstore.Store, keys []ed25519.Publi
 		return Held{}, err
 	}
 	slices.Reverse(names)
-	for _, name := range names[:min(len(names), maxDoubtful)] {
+	for _, name := range names[:min(len(names), MaxDoubtful)] {
 		object, err := store.Get(ctx, name, limit+control.MaxStateRecord+seal.Overhead)
 		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
 			continue
@@ -132,8 +132,8 @@ func Left(ctx context.Context, store objstore.Store, declared *State, shard cont
 	if err != nil {
 		return nil, err
 	}
-	if len(names) > maxBatches {
-		return nil, fmt.Errorf("%s: its journal has more than %d batches", shard, maxBatches)
+	if len(names) > MaxBatches {
+		return nil, fmt.Errorf("%s: its journal has more than %d batches", shard, MaxBatches)
 	}
 	for _, name := range names {
 		batch, err := readBatch(ctx, store, keys, name)
@@ -147,7 +147,7 @@ func Left(ctx context.Context, store objstore.Store, declared *State, shard cont
 
 // readBatch reads a batch of a journal, nothing if no agent of the environment has signed it.
 func readBatch(ctx context.Context, store objstore.Store, keys []ed25519.PublicKey, name string) ([]Held, error) {
-	object, err := store.Get(ctx, name, maxBatch)
+	object, err := store.Get(ctx, name, MaxBatch)
 	if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
 		return nil, nil
 	}

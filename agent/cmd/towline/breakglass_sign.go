@@ -98,7 +98,7 @@ func writeOnce(ctx context.Context, store objstore.Store, added addition) error 
 		return err
 	}
 	if !bytes.Equal(there.Data, added.data) {
-		return mistake("Grant's file is occupied", fmt.Sprintf("The store holds something else under %s, where your signature belongs. Somebody put it there who is not you; remove it and try again.", added.key))
+		return mistake("Place of the signature is occupied", fmt.Sprintf("The store holds something else under %s, where your signature belongs. Somebody put it there who is not you; remove it and try again.", added.key))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	statusDrifted     = "drifted" // drift stands
 	statusStandby     = "standby" // another agent works, and this one takes over if it ends
 	statusRefused     = "refused" // the guard refused the plan
+	statusPending     = "pending" // the revision's changes wait for approval
 	statusFailed      = "failed"
 	statusUnknown     = "unknown" // no proof, or an old one
 	statusNotEnrolled = "not-enrolled"
@@ -125,6 +126,8 @@ func (m *member) proved() string {
 		return statusStandby
 	case m.beat.Outcome == control.OutcomeRefused:
 		return statusRefused
+	case m.beat.Outcome == control.OutcomePending:
+		return statusPending
 	case m.beat.Outcome == control.OutcomeDrifted:
 		return statusDrifted
 	case m.published == "" || m.beat.Revision != m.published || m.beat.Channel != m.declared.Channel:
