@@ -23,6 +23,16 @@ func (w *world) approvable(changes bool, approvals int, keys ...string) control.
 	return scope
 }
 
+// proposable makes a world whose size of a was changed by hand, in a scope that proposes
+// to correct it; the revision itself needed no approval.
+func (w *world) proposable(approvals int, keys ...string) {
+	w.t.Helper()
+	w.declare(w.approvable(false, approvals, keys...))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.edit("a", "size", cty.NumberIntVal(9))
+}
+
 // decide writes an approver's word about a proposal.
 func (w *world) decide(signer ssh.Signer, digest string, verdict control.Verdict) {
 	w.t.Helper()
@@ -61,10 +71,7 @@ func TestProposedDriftIsCorrectedOnceApproved(t *testing.T) {
 	ana, anaKey := approver(t)
 	ben, benKey := approver(t)
 	eve, _ := approver(t)
-	w.declare(w.approvable(false, 2, anaKey, benKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied) // the revision itself needs no approval here
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.proposable(2, anaKey, benKey)
 
 	digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	if posts := w.slack.take(); len(posts) != 1 || !strings.Contains(posts[0], "towline plans show "+digest[:12]) {
@@ -98,10 +105,7 @@ func TestNewInputsSupersedeAProposal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ana, anaKey := approver(t)
-	w.declare(w.approvable(false, 1, anaKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.proposable(1, anaKey)
 	first := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	w.decide(ana, first, control.VerdictApprove)
 	w.edit("a", "size", cty.NumberIntVal(10)) // before the agent comes to it
@@ -129,10 +133,7 @@ func TestAttackDecisionsFlooded(t *testing.T) {
 	w := newWorld(t)
 	ana, anaKey := approver(t)
 	ben, benKey := approver(t)
-	w.declare(w.approvable(false, 1, anaKey, benKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.proposable(1, anaKey, benKey)
 	digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	w.decide(ana, digest, control.VerdictApprove)
 	approval, err := w.store.Get(t.Context(), control.DecisionKey("prod", digest, control.ApproverID(ana.PublicKey())), 1<<20)
@@ -182,10 +183,7 @@ func TestRejectedProposal(t *testing.T) {
 	w := newWorld(t)
 	ana, anaKey := approver(t)
 	ben, benKey := approver(t)
-	w.declare(w.approvable(false, 1, anaKey, benKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.proposable(1, anaKey, benKey)
 	digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	w.decide(ana, digest, control.VerdictReject)
 	w.decide(ben, digest, control.VerdictApprove)
@@ -282,10 +280,7 @@ func TestProposalsWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, anaKey := approver(t)
-	w.declare(w.approvable(false, 1, anaKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.proposable(1, anaKey)
 	w.store.set(true)
 	w.advance(time.Minute)
 	w.agent.Round(t.Context())

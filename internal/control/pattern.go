@@ -1,6 +1,9 @@
 package control
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // MatchAddress tells whether a pattern selects an address. "*" stands for any
 // run of characters within one step, "**" for any number of steps. A step of the
@@ -12,25 +15,37 @@ func MatchAddress(pattern, addr string) bool {
 // SplitSteps splits an address, a path or a pattern of one at the dots outside brackets.
 func SplitSteps(text string) []string {
 	var steps []string
-	depth, start := 0, 0
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"' && depth > 0:
-			quoted = !quoted
-		case quoted:
-		case c == '[':
-			depth++
-		case c == ']' && depth > 0:
-			depth--
-		case c == '.' && depth == 0:
+	start := 0
+	for i := range separators(text) {
+		if text[i] == '.' {
 			steps = append(steps, text[start:i])
 			start = i + 1
 		}
 	}
 	return append(steps, text[start:])
+}
+
+// separators are the places of the dots and opening brackets that are in no brackets. What
+// is quoted in brackets separates nothing.
+func separators(text string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		depth, quoted := 0, false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"' && depth > 0:
+				quoted = !quoted
+			case quoted:
+			case (c == '.' || c == '[') && depth == 0 && !yield(i):
+				return
+			case c == '[':
+				depth++
+			case c == ']' && depth > 0:
+				depth--
+			}
+		}
+	}
 }
 
 // matchSteps is the usual wildcard match over steps, linear in practice and
@@ -84,24 +99,9 @@ func matchText(pattern, text string) bool {
 // parentPath takes the last step off a path of an attribute: a key in brackets or
 // a name behind a dot. It is "" if there is none above.
 func parentPath(path string) string {
-	cut, depth, quoted := 0, 0, false
-	for i := 0; i < len(path); i++ {
-		switch c := path[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"' && depth > 0:
-			quoted = !quoted
-		case quoted:
-		case c == '[':
-			if depth == 0 {
-				cut = i
-			}
-			depth++
-		case c == ']' && depth > 0:
-			depth--
-		case c == '.' && depth == 0:
-			cut = i
-		}
+	cut := 0
+	for i := range separators(path) {
+		cut = i
 	}
 	return path[:cut]
 }

@@ -28,18 +28,7 @@ environment. Agents that stand by for each other count once in it.
 JSON: a list of writer, environment, scopes, entries, objects, known,
 exposed_control_planes. Where known is false the agent gives no proof of now, and
 objects is what it said last.`,
-		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if err := noArguments(args, "authority"); err != nil {
-				return exitFailed, err
-			}
-			r, err := at.read(ctx)
-			if err != nil {
-				return exitFailed, err
-			}
-			members, err := fleet(ctx, r, which)
-			if err != nil {
-				return exitFailed, err
-			}
+		run: a.overFleet("authority", at, &which, func(ctx context.Context, r *repository.Repository, members []*member) (int, error) {
 			return a.authority(ctx, r, members, time.Now())
 		}),
 	}

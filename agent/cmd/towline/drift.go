@@ -36,18 +36,7 @@ JSON: a list of environment, agent, known, message, receipt, finished, revision,
 drift (a list of address, attributes, deleted, replaced, computed, decision, since,
 digest, grant), unmanaged (a list of inventory, id, since, digest). Where known is
 false these are what was known last, or empty.`,
-		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if err := noArguments(args, "drift"); err != nil {
-				return exitFailed, err
-			}
-			r, err := at.read(ctx)
-			if err != nil {
-				return exitFailed, err
-			}
-			members, err := fleet(ctx, r, which)
-			if err != nil {
-				return exitFailed, err
-			}
+		run: a.overFleet("drift", at, &which, func(ctx context.Context, _ *repository.Repository, members []*member) (int, error) {
 			return a.drift(ctx, members, time.Now())
 		}),
 	}

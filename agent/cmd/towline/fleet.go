@@ -55,6 +55,24 @@ type member struct {
 
 func (m *member) name() string { return m.declared.Environment + "/" + m.declared.Name }
 
+// overFleet runs a verb without arguments over the agents that are selected.
+func (a *app) overFleet(verb string, at *access, which *selection, do func(context.Context, *repository.Repository, []*member) (int, error)) func(context.Context, []string) int {
+	return a.verb(func(ctx context.Context, args []string) (int, error) {
+		if err := noArguments(args, verb); err != nil {
+			return exitFailed, err
+		}
+		r, err := at.read(ctx)
+		if err != nil {
+			return exitFailed, err
+		}
+		members, err := fleet(ctx, r, *which)
+		if err != nil {
+			return exitFailed, err
+		}
+		return do(ctx, r, members)
+	})
+}
+
 // fleet reads the declared agents and what they say.
 func fleet(ctx context.Context, r *repository.Repository, which selection) ([]*member, error) {
 	members, err := declaredAgents(ctx, r, which)

@@ -71,20 +71,18 @@ func (p *proposed) approverNames() map[string]string {
 	return names
 }
 
-// proposals reads the agents' proposals and what was said about them, the newest first.
-func proposals(ctx context.Context, r *repository.Repository, which selection) ([]*proposed, error) {
-	members, err := fleet(ctx, r, which)
-	if err != nil {
-		return nil, err
-	}
+// proposalsOf reads agents' proposals and what was said about them, the newest first.
+func proposalsOf(ctx context.Context, r *repository.Repository, members []*member) ([]*proposed, error) {
 	states := map[string]*repository.State{}
 	var out []*proposed
 	for _, m := range members {
 		environment := m.declared.Environment
 		if states[environment] == nil {
-			if states[environment], err = r.Environment(ctx, environment); err != nil {
+			state, err := r.Environment(ctx, environment)
+			if err != nil {
 				return nil, err
 			}
+			states[environment] = state
 		}
 		more, err := m.proposals(ctx, r.Store(), states[environment])
 		if err != nil {
@@ -133,15 +131,8 @@ changes, is to be approved. A plan stands for exactly what it was made of: when
 that changes, another takes its place.
 
 JSON: a list of ` + planFields,
-		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if err := noArguments(args, "plans list"); err != nil {
-				return exitFailed, err
-			}
-			r, err := at.read(ctx)
-			if err != nil {
-				return exitFailed, err
-			}
-			list, err := proposals(ctx, r, which)
+		run: a.overFleet("plans list", at, &which, func(ctx context.Context, r *repository.Repository, members []*member) (int, error) {
+			list, err := proposalsOf(ctx, r, members)
 			if err != nil {
 				return exitFailed, err
 			}

@@ -30,7 +30,11 @@ func findPlan(ctx context.Context, r *repository.Repository, which selection, di
 	if len(digest) < minDigest || strings.Trim(digest, "0123456789abcdef") != "" {
 		return nil, mistake("Invalid digest", fmt.Sprintf("%q is no digest of a plan. Give at least its first %d digits, as towline plans list shows them.", digest, minDigest))
 	}
-	list, err := proposals(ctx, r, which)
+	members, err := fleet(ctx, r, which)
+	if err != nil {
+		return nil, err
+	}
+	list, err := proposalsOf(ctx, r, members)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
 // What status says about an agent. Only live and standby are good.
@@ -36,7 +37,8 @@ func (a *app) statusCommand() *command {
 by the join token, its report by its own key. A report that is older than three
 of the agent's intervals proves nothing: the status is unknown.
 
-Status: live, standby, behind, drifted, refused, failed, unknown or not-enrolled.
+Status: live, standby, behind, drifted, pending, refused, failed, unknown or
+not-enrolled.
 Of the agents of one shard one holds the lease and works; the others stand by.
 
 Exit status: 0 if every agent is live or on standby, 1 for errors, 2 if any is not.
@@ -46,18 +48,7 @@ status, live_revision, published_revision, outcome, proof_time, proof_age_second
 next_report_time, objects, drift, open_grants, agent_version, hostname, message.
 Of an agent without a verified report, those after published_revision are left
 out, but for message.`,
-		run: a.verb(func(ctx context.Context, args []string) (int, error) {
-			if err := noArguments(args, "status"); err != nil {
-				return exitFailed, err
-			}
-			r, err := at.read(ctx)
-			if err != nil {
-				return exitFailed, err
-			}
-			members, err := fleet(ctx, r, which)
-			if err != nil {
-				return exitFailed, err
-			}
+		run: a.overFleet("status", at, &which, func(_ context.Context, _ *repository.Repository, members []*member) (int, error) {
 			return a.printStatus(members, time.Now())
 		}),
 	}
