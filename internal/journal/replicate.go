@@ -162,11 +162,15 @@ func (r *replicator) run() {
 func (r *replicator) handOver() (more bool) {
 	r.mu.Lock()
 	replica, batch, resets := r.replica, bytes.Clone(r.queue.Bytes()), r.resets
-	waiting := r.waiting
+	waiting, behind := r.waiting, r.behind
 	r.waiting = nil
 	r.mu.Unlock()
 	var err error
-	if replica != nil && len(batch) > 0 {
+	switch {
+	case replica == nil:
+	case behind: // who waits came while a batch failed and what they wait for was dropped
+		err = errBehind
+	case len(batch) > 0:
 		err = replica(batch)
 	}
 	r.mu.Lock()

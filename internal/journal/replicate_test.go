@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -163,6 +164,29 @@ func TestReplicaInTheBackground(t *testing.T) {
 	}
 	if got := f.open(t); !slices.Equal(got, []string{"a.open", "a.b"}) {
 		t.Errorf("the replica has %q open", got)
+	}
+}
+
+// TestFlushWhileEntriesAreDropped has somebody wait for entries that are dropped because
+// the batch before fails: it must not be told that the replica has them.
+func TestFlushWhileEntriesAreDropped(t *testing.T) {
+	t.Parallel()
+	f := &farAway{gone: true, arrived: make(chan struct{}), proceed: make(chan struct{})}
+	j := replicated(t, f, false)
+	large := intent("a.large")
+	large.Planned = make([]byte, maxQueued)
+	if _, err := j.Begin(large); err != nil {
+		t.Fatal(err)
+	}
+	<-f.arrived
+	flushed := make(chan error)
+	go func() { flushed <- j.Flush() }()
+	for j.replicas.waits() < 1 {
+		runtime.Gosched()
+	}
+	close(f.proceed)
+	if err := <-flushed; !errors.Is(err, errBehind) {
+		t.Errorf("Flush: %v, want %v", err, errBehind)
 	}
 }
 
