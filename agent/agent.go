@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -114,10 +115,11 @@ type Agent struct {
 	lastJudged []guard.Judged
 	// entries are what a process that died left in the journal.
 	entries []journal.Entry
-	// open are calls from before a crash that are not settled yet; recovered are
-	// those that are, for the next receipt.
-	open      []journal.Intent
-	recovered []control.Change
+	// open are calls from before a crash that are not settled yet; absent are creates whose
+	// object was not there, and may still appear. recovered are those that are settled, for
+	// the next receipt.
+	open, absent []journal.Intent
+	recovered    []control.Change
 	// expiring is the metadata of which was logged that it ends soon.
 	expiring string
 	// running is the revision that is loaded.
@@ -279,11 +281,13 @@ func (a *Agent) openState() (err error) {
 }
 
 // replay brings the state up to date with what a process that died had recorded.
-func (a *Agent) replay() (err error) {
-	if a.open, err = journal.Replay(a.state, a.entries); err != nil {
+func (a *Agent) replay() error {
+	pending, err := journal.Replay(a.state, a.entries)
+	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	a.recovered = recoveredChanges(a.entries, a.open)
+	a.open, a.absent = journal.Split(pending)
+	a.recovered = recoveredChanges(a.entries, pending)
 	a.secrets.learnState(a.state)
 	return nil
 }
@@ -292,7 +296,7 @@ func (a *Agent) replay() (err error) {
 func (a *Agent) emptyJournal() error {
 	a.entries = nil
 	a.replica.rebase(a.memory.Serial)
-	return a.journal.Reset(a.open...)
+	return a.journal.Reset(slices.Concat(a.open, a.absent)...)
 }
 
 // recoveredChanges lists the calls in a journal that are known to have ended.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/engine"
 	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/lease"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/states"
@@ -108,6 +109,6 @@ func (r *round) keep(state *states.State) error {
 	if err := r.agent.saveState(state); err != nil {
 		return err
 	}
-	r.agent.open = r.agent.journal.Pending() // with the calls of this round that no answer came to
+	r.agent.open, r.agent.absent = journal.Split(r.agent.journal.Pending()) // with the calls of this round that no answer came to
 	return r.agent.emptyJournal()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/lease"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
 // partner is one of two agents of an environment, with a way of its own to the store.
@@ -275,6 +276,68 @@ func TestFollowerSettlesWhatWasUnderWay(t *testing.T) {
 	if left := w.keys(inProd.JournalPrefix()); len(left) != 0 {
 		t.Errorf("the store still has %q, which states contain", left)
 	}
+}
+
+// TestCreateThatComesLate has a holder's machine stand still right before a create that it may
+// make, and go on after another agent has looked for the object.
+func TestCreateThatComesLate(t *testing.T) {
+	t.Parallel()
+	for name, restarted := range map[string]bool{"": false, "and the follower is started anew": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, first, second := newPair(t)
+			w.publish(chain)
+			late := w.makeLate("c", func() { second.takeOver(control.OutcomeFailed) })
+			first.round(control.OutcomeFailed)
+			if !late.made {
+				t.Fatal("the late create was not made")
+			}
+			if restarted {
+				second.stop()
+			}
+			second.round(control.OutcomeApplied)
+			if things := w.cloud.IDs("cloud_thing"); len(things) != 4 {
+				t.Errorf("the cloud has %q, want four things", things)
+			}
+			receipts := second.receipts()
+			changes := receipts[len(receipts)-1].Changes
+			if len(changes) != 2 || changes[0].Cause != "recovered" || changes[0].Address != "cloud_thing.c" || changes[1].Address != "cloud_thing.d" {
+				t.Errorf("the receipt tells of %+v, want c as recovered, and d", changes)
+			}
+			second.round(control.OutcomeConverged)
+			for _, key := range w.keys(inProd.JournalPrefix()) {
+				if epoch, _, _ := control.ParseJournalKey(key); epoch == w.epoch() {
+					t.Errorf("the store still has %s, of a create that was found", key)
+				}
+			}
+		})
+	}
+}
+
+// lateCreate is a create of a machine that stood still.
+type lateCreate struct {
+	asked       providers.ApplyResourceChangeRequest
+	begun, made bool
+}
+
+// makeLate has the first create of a thing wait for what is done meanwhile, and be made only
+// when somebody else is about to make the same thing, who is refused.
+func (w *world) makeLate(name string, meanwhile func()) *lateCreate {
+	late := &lateCreate{}
+	w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+		switch {
+		case late.made || req.PlannedState.GetAttr("name").AsString() != name:
+			return w.cloud.ApplyDefault(req)
+		case !late.begun:
+			late.begun, late.asked = true, req
+			meanwhile()
+			return providers.ApplyResourceChangeResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Gone", "The machine was paused.")}
+		}
+		late.made = true
+		w.cloud.ApplyDefault(late.asked)
+		return providers.ApplyResourceChangeResponse{Diagnostics: tfdiags.New(tfdiags.Error, "Object already exists", "The name is taken.")}
+	}
+	return late
 }
 
 // TestPartitionedHolderStops cuts the holder from the store only.

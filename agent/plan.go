@@ -19,25 +19,30 @@ import (
 
 // recover settles calls that an earlier process left without an answer.
 func (r *round) recover(ctx context.Context) error {
-	a := r.agent
-	if len(a.open) == 0 {
-		return r.publish(ctx)
-	}
-	state, open, diags := r.revision.engine.Settle(ctx, r.revision.config, a.state, a.open, r.planOptions())
-	a.state = state
-	if len(open) < len(a.open) {
-		a.log.Info("calls of an earlier process settled", "settled", len(a.open)-len(open), "open", len(open))
-	}
-	a.recovered = append(a.recovered, settledChanges(a.open, open, state)...)
-	a.open = open
-	r.diags = append(r.diags, diags...)
-	if err := a.saveState(a.state); err != nil {
-		return err
-	}
-	if err := a.emptyJournal(); err != nil {
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	return r.publish(ctx)
+}
+
+func (r *round) settle(ctx context.Context) error {
+	a := r.agent
+	if len(a.open)+len(a.absent) == 0 {
+		return nil
+	}
+	settled, diags := r.revision.engine.Settle(ctx, r.revision.config, a.state, slices.Concat(a.open, a.absent), r.planOptions())
+	r.diags = append(r.diags, diags...)
+	changes := append(settledChanges(a.open, settled.Open, settled.State), appeared(a.absent, a.state, settled.State)...)
+	if len(changes) == 0 && len(settled.Absent) == len(a.absent) {
+		return nil // nothing is known that was not known before
+	}
+	a.log.Info("calls of an earlier process settled", "settled", len(changes), "open", len(settled.Open), "absent", len(settled.Absent))
+	a.recovered = append(a.recovered, changes...)
+	a.state, a.open, a.absent = settled.State, settled.Open, settled.Absent
+	if err := a.saveState(a.state); err != nil {
+		return err
+	}
+	return a.emptyJournal()
 }
 
 // publish puts what was taken up into the store under the new epoch before anything is
@@ -62,6 +67,18 @@ func settledChanges(before, after []journal.Intent, state *states.State) []contr
 		addr, diags := addrs.ParseResourceInstance(intent.Address)
 		exists := !diags.HasErrors() && state.Object(addr) != nil
 		out = append(out, recoveredChange(intent, exists == (intent.Action == string(control.ActionDelete))))
+	}
+	return out
+}
+
+// appeared lists the creates whose object was not there before and is in the state now.
+func appeared(absent []journal.Intent, before, after *states.State) []control.Change {
+	var out []control.Change
+	for _, intent := range absent {
+		addr, diags := addrs.ParseResourceInstance(intent.Address)
+		if !diags.HasErrors() && before.Object(addr) == nil && after.Object(addr) != nil {
+			out = append(out, recoveredChange(intent, false))
+		}
 	}
 	return out
 }

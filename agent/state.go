@@ -112,7 +112,7 @@ func (a *Agent) uploadState(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(a.open) > 0 && a.memory.Bound {
+	if len(a.open)+len(a.absent) > 0 && a.memory.Bound {
 		if err := a.journal.Flush(); err != nil {
 			return err // the state would hide the calls that are open from a successor
 		}

@@ -86,7 +86,7 @@ func (a *Agent) leaveBehind() error {
 	if err != nil {
 		return fmt.Errorf("set the journal aside: %w", err)
 	}
-	a.open, a.recovered = nil, nil
+	a.open, a.absent, a.recovered = nil, nil, nil
 	return a.emptyJournal()
 }
 

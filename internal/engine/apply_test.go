@@ -288,12 +288,12 @@ func (b *bench) succeed(path string) []journal.Intent {
 	if len(open) == 0 {
 		b.t.Fatal("the journal has no open call")
 	}
-	state, open, diags := b.engine.Settle(b.t.Context(), b.load(), b.state, open, engine.PlanOptions{})
-	if diags.HasErrors() && len(open) == 0 {
+	settled, diags := b.engine.Settle(b.t.Context(), b.load(), b.state, open, engine.PlanOptions{})
+	if diags.HasErrors() && len(settled.Open) == 0 {
 		b.t.Fatal(diags.Err())
 	}
-	b.state = state
-	return open
+	b.state = settled.State
+	return settled.Open
 }
 
 func TestDataSourcesWaitForWhatIsNotKnown(t *testing.T) {

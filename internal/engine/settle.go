@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
@@ -16,58 +18,80 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
+// absentFor is how long the object of a create is looked for that was not there.
+const absentFor = 24 * time.Hour
+
+// Settled is what is known of calls whose process died before it could say.
+type Settled struct {
+	// State has the answers.
+	State *states.State
+	// Open are the intents that nothing could be found out about, each with a diagnostic that asks.
+	Open []journal.Intent
+	// Absent are creates whose object is not there. It may still appear, if the call was on its
+	// way or its machine stood still: they are to be settled again, for as long as they are returned.
+	Absent []journal.Intent
+}
+
 // Settle finds out how calls ended whose process died before it could say: it
-// reads the real objects and records what there is. It returns the state with
-// the answers and the intents that stay open, each with a diagnostic that asks.
-func (e *Engine) Settle(ctx context.Context, config *configs.Config, state *states.State, open []journal.Intent, opts PlanOptions) (*states.State, []journal.Intent, tfdiags.Diagnostics) {
-	if len(open) == 0 {
-		return state, nil, nil
+// reads the real objects and records what there is.
+func (e *Engine) Settle(ctx context.Context, config *configs.Config, state *states.State, intents []journal.Intent, opts PlanOptions) (Settled, tfdiags.Diagnostics) {
+	open, absent := journal.Split(intents)
+	before := Settled{state, open, absent}
+	if len(intents) == 0 {
+		return before, nil
 	}
 	prog, diags := e.program(ctx, config)
 	if diags.HasErrors() {
-		return state, open, diags
+		return before, diags
 	}
-	s := &settler{state: state.Copy()}
+	s := &settler{state: state.Copy(), now: e.opts.Now(), settled: map[uint64]bool{}}
 	s.planner = e.newPlanner(prog, s.state, opts)
 	s.planner.walk.include = neededByProviders(prog)
 	s.planner.walk.tolerant = true
 	s.planner.walk.prepare()
 	var release []*dag.Node
-	for _, intent := range open {
+	for _, intent := range intents {
 		release = append(release, s.add(intent)...)
 	}
 	s.planner.walk.sched.Release(release...)
 	diags = append(diags, s.planner.walk.run(ctx)...)
-	for _, intent := range open {
-		if !s.settled[intent.ID] {
-			s.open = append(s.open, intent)
-		}
-	}
-	return s.state, s.open, diags
+	left := func(i journal.Intent) bool { return s.settled[i.ID] }
+	return Settled{s.state, slices.DeleteFunc(open, left), append(slices.DeleteFunc(absent, left), s.absent...)}, diags
 }
 
 // settler settles intents, each in a node of its own.
 type settler struct {
 	planner *planner
+	now     time.Time
+	// state, settled and absent are under the planner's lock.
 	state   *states.State
 	settled map[uint64]bool
-	open    []journal.Intent
+	// absent are those whose object was not there, for the first time.
+	absent []journal.Intent
 }
 
 // add makes the node that settles one intent.
 func (s *settler) add(intent journal.Intent) []*dag.Node {
 	w := s.planner.walk
+	report := w.report
+	if !intent.Absent.IsZero() {
+		report = tfdiags.Diagnostics.HasErrors // it is looked for as well as can be, and nobody is asked
+	}
 	addr, diags := addrs.ParseResourceInstance(intent.Address)
 	provider, moreDiags := addrs.ParseProviderConfig(intent.Provider)
-	if w.report(append(diags, moreDiags...)) {
+	if report(append(diags, moreDiags...)) {
 		return nil
 	}
 	run, diags, release := s.planner.providerFor(&states.Resource{Module: addr.Module, Addr: addr.Resource, Provider: provider}, nil)
-	if w.report(diags) {
+	if report(diags) {
 		return release
 	}
 	node := w.sched.Hold(0, func() string { return "settling " + intent.Address }, dag.Step{Class: run.class, Run: func(ctx context.Context) (*dag.Step, bool) {
-		return nil, !w.report(s.settle(ctx, run, addr, provider, intent).WithAddress(intent.Address))
+		if !intent.Absent.IsZero() {
+			s.lookAgain(ctx, run, addr, provider, intent)
+			return nil, true
+		}
+		return nil, !report(s.settle(ctx, run, addr, provider, intent).WithAddress(intent.Address))
 	}})
 	w.sched.Depend(node, run.node)
 	return append(release, node)
@@ -95,6 +119,12 @@ func (s *settler) settle(ctx context.Context, run *providerRun, addr addrs.Resou
 	if diags.HasErrors() {
 		return diags
 	}
+	s.record(addr, provider, intent, obj)
+	return diags
+}
+
+// record settles an intent with the object that there is, nil if there is none.
+func (s *settler) record(addr addrs.ResourceInstance, provider addrs.ProviderConfig, intent journal.Intent, obj *states.Object) {
 	s.planner.mu.Lock()
 	defer s.planner.mu.Unlock()
 	if intent.Deposed != "" {
@@ -102,11 +132,30 @@ func (s *settler) settle(ctx context.Context, run *providerRun, addr addrs.Resou
 	} else {
 		s.state.SetObject(addr, provider, obj)
 	}
-	if s.settled == nil {
-		s.settled = map[uint64]bool{}
-	}
 	s.settled[intent.ID] = true
-	return diags
+	if intent.Prior == nil && obj == nil {
+		intent.Absent = s.now
+		s.absent = append(s.absent, intent)
+	}
+}
+
+// lookAgain looks for an object that was not there before. Unless it is found, or there is
+// another by now, it stays as it was, and nobody is asked.
+func (s *settler) lookAgain(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, provider addrs.ProviderConfig, intent journal.Intent) {
+	s.planner.mu.Lock()
+	over := s.state.Object(addr) != nil || s.now.Sub(intent.Absent) > absentFor
+	s.settled[intent.ID] = over
+	s.planner.mu.Unlock()
+	if over {
+		return
+	}
+	schema, diags := resourceSchema(run, addr.Resource.Type)
+	if diags.HasErrors() {
+		return
+	}
+	if obj, diags := s.find(ctx, run, addr, schema, intent); obj != nil && !diags.HasErrors() {
+		s.record(addr, provider, intent, obj)
+	}
 }
 
 // find looks for the object of a create that nobody saw the end of: by reading

@@ -40,6 +40,23 @@ type Intent struct {
 	// ReadsByID tells that the provider looks objects up by their id only, and
 	// that the id is not known before the object exists.
 	ReadsByID bool `json:"reads_by_id,omitempty"`
+	// Absent is when the object of a create that nobody saw the end of was looked for and was
+	// not there; zero if nobody has looked. It may appear later: a machine that stood still
+	// makes its call after another has looked.
+	Absent time.Time `json:"absent,omitzero"`
+}
+
+// Split tells the intents that are to be settled from those of creates that were not there
+// when somebody looked.
+func Split(intents []Intent) (open, absent []Intent) {
+	for _, i := range intents {
+		if i.Absent.IsZero() {
+			open = append(open, i)
+		} else {
+			absent = append(absent, i)
+		}
+	}
+	return open, absent
 }
 
 // Result says what came of an intent.

@@ -12,17 +12,20 @@ import (
 // may come twice. An intent for an object was begun after all earlier ones for it
 // were settled, so that these are closed too.
 func Replay(state *states.State, entries []Entry) (open []Intent, err error) {
-	type object struct{ address, deposed string }
+	type object struct {
+		address, deposed string
+		absent           bool // one that may still appear stays beside what was tried after it
+	}
 	pending := map[object]Intent{}
 	var order []object
 	for _, e := range entries {
 		if e.Intent != nil {
-			at := object{e.Intent.Address, e.Intent.Deposed}
+			at := object{e.Intent.Address, e.Intent.Deposed, !e.Intent.Absent.IsZero()}
 			pending[at] = *e.Intent
 			order = append(order, at)
 			continue
 		}
-		at := object{e.Result.Address, e.Result.Deposed}
+		at := object{e.Result.Address, e.Result.Deposed, false}
 		if intent, ok := pending[at]; ok && intent.ID == e.Result.ID {
 			delete(pending, at)
 		}

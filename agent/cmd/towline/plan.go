@@ -149,12 +149,12 @@ func (s *session) settle(ctx context.Context) bool {
 		return true
 	}
 	s.app.printf("An earlier run ended in the middle of %d changes; finding out what became of them...\n", len(s.state.Open))
-	state, open, diags := s.engine.Settle(ctx, s.config, s.state.State, s.state.Open, engine.PlanOptions{Variables: s.variables})
-	if err := s.state.Settle(state, open); err != nil {
+	settled, diags := s.engine.Settle(ctx, s.config, s.state.State, s.state.Open, engine.PlanOptions{Variables: s.variables})
+	if err := s.state.Settle(settled.State, settled.Open); err != nil {
 		s.app.fail("Failed to save state", err)
 		return false
 	}
-	return !s.tell(diags) && len(open) == 0
+	return !s.tell(diags) && len(settled.Open) == 0
 }
 
 // plan makes a plan and shows it with its problems.
