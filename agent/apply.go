@@ -28,6 +28,7 @@ func (r *round) apply(ctx context.Context) error {
 	}
 	ctx, done := a.tenure.Within(ctx) // what is under way when it ends is ended too
 	defer done()
+	defer r.watchGrants(ctx)()
 	began := a.now()
 	state, diags := r.revision.engine.Apply(ctx, r.revision.config, r.approved, engine.ApplyOptions{Recorder: recorder{a.journal, a}, BaseDir: r.revision.dir, Variables: r.variables.values})
 	a.notePace(began, len(r.changes))

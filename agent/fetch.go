@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/guard"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -217,39 +216,4 @@ func (a *Agent) withoutStore() error {
 // isAway tells whether an error means that the store gave no answer.
 func isAway(err error) bool {
 	return errors.Is(err, objstore.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// readGrants collects the grants in force. Without the store those known stay in
-// force until their end.
-func (r *round) readGrants(ctx context.Context) error {
-	a := r.agent
-	now := a.now()
-	if r.fresh {
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		grants, err := repository.Grants(ctx, a.store, a.config.Environment, r.declared.Policies, now)
-		if err == nil {
-			a.memory.Grants = openGrants(grants, r.declared.Policies)
-		} else {
-			r.warn("Grants not readable", fmt.Sprintf("Break-glass grants could not be read: %s. Those known stay in force until their end.", err))
-		}
-	}
-	for _, g := range a.memory.Grants {
-		if g.Until.After(now) {
-			r.grants = append(r.grants, g)
-		}
-	}
-	return nil
-}
-
-func openGrants(grants []control.Grant, policies map[string]control.BreakGlassPolicy) []guard.OpenGrant {
-	var out []guard.OpenGrant
-	for _, g := range grants {
-		if g.Phase != control.GrantOpen {
-			continue
-		}
-		policy := policies[g.Request.Policy]
-		out = append(out, guard.OpenGrant{ID: g.Request.ID, Policy: g.Request.Policy, Targets: g.Request.Targets, Until: g.Request.Until, After: policy.After, Scopes: policy.Scopes})
-	}
-	return out
 }

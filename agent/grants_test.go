@@ -13,6 +13,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -35,8 +36,8 @@ func (w *world) policy(key string, after control.After) control.BreakGlassPolicy
 		Approvals: 1, MaxDuration: control.Duration(time.Hour), RequireReason: true, After: after}
 }
 
-// open writes a grant for ten minutes.
-func (w *world) open(signer ssh.Signer, target string) {
+// request signs a request for ten minutes.
+func (w *world) request(signer ssh.Signer, target string) repository.SignedFile {
 	w.t.Helper()
 	now := w.clock().UTC()
 	signed, err := control.SignGrantRequest(control.GrantRequest{Version: control.FormatVersion, ID: "g1", Environment: "prod", Policy: "fix",
@@ -44,9 +45,41 @@ func (w *world) open(signer ssh.Signer, target string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.store.PutIfAbsent(w.t.Context(), control.GrantRequestKey("prod", "g1"), signed); err != nil {
+	return repository.SignedFile{Key: control.GrantRequestKey("prod", "g1"), Data: signed}
+}
+
+// extension signs a later end of the grant, as if at a time.
+func (w *world) extension(signer ssh.Signer, at, until time.Time) repository.SignedFile {
+	w.t.Helper()
+	signed, err := control.SignGrantExtension(control.GrantExtension{Version: control.FormatVersion, ID: "g1", Until: until.UTC(), Time: at.UTC()}, signer)
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	return repository.SignedFile{Key: control.GrantExtensionKey("prod", "g1", until, control.ApproverID(signer.PublicKey())), Data: signed}
+}
+
+// closure signs the end of the grant.
+func (w *world) closure(signer ssh.Signer) repository.SignedFile {
+	w.t.Helper()
+	signed, err := control.SignGrantClosure(control.GrantClosure{Version: control.FormatVersion, ID: "g1", Closed: w.clock().UTC()}, signer)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return repository.SignedFile{Key: control.GrantClosureKey("prod", "g1", control.ApproverID(signer.PublicKey())), Data: signed}
+}
+
+// sent writes what was signed to the store.
+func (w *world) sent(file repository.SignedFile) {
+	w.t.Helper()
+	if _, err := w.store.PutIfAbsent(w.t.Context(), file.Key, file.Data); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// open writes a grant for ten minutes.
+func (w *world) open(signer ssh.Signer, target string) {
+	w.t.Helper()
+	w.sent(w.request(signer, target))
 }
 
 func TestGrantSuspendsCorrectionUntilItEnds(t *testing.T) {

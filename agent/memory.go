@@ -44,8 +44,8 @@ type memory struct {
 	Spent int64 `json:"spent,omitempty"`
 	// Told is the drift set that people were last told of.
 	Told string `json:"told,omitempty"`
-	// Grants are the grants that were in force when the store was last read.
-	Grants []guard.OpenGrant `json:"grants,omitempty"`
+	// Grants are what is remembered of break-glass grants, by ID.
+	Grants map[string]seenGrant `json:"grants_seen,omitempty"`
 }
 
 func memoryPath(dataDir string) string { return filepath.Join(dataDir, "memory.json") }

@@ -107,6 +107,7 @@ func (r *round) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	reopened := r.renewGrants()
 	observed := guard.Observe(plan, *r.rules(), schemas)
 	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
@@ -114,7 +115,7 @@ func (r *round) makePlan(ctx context.Context) error {
 	r.noteOscillation()
 	a.lastJudged = r.judged
 	r.plan = plan
-	if len(r.judged) > 0 {
+	if len(r.judged) > 0 || reopened {
 		if err := r.planAgain(ctx, plan); err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 // guard lets the plan through or refuses it as a whole.
 func (r *round) guard(context.Context) error {
 	r.changes = r.plannedChanges("planned")
-	approved, diags := guard.Check(r.plan, *r.rules(), guard.Circumstances{Now: r.agent.now(), Where: r.declaredAt, Schema: func(addr addrs.ResourceInstance) *providers.Block {
+	approved, diags := guard.Check(r.plan, *r.rules(), guard.Circumstances{Now: r.agent.now(), Where: r.declaredAt, Grants: r.grantsNow, Schema: func(addr addrs.ResourceInstance) *providers.Block {
 		return r.revision.engine.ResourceSchema(addr.Config())
 	}})
 	r.diags = append(r.diags, diags...)

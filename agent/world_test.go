@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -108,6 +109,13 @@ func (s *flakyStore) PutIfAbsent(ctx context.Context, key string, data []byte) (
 		return "", err
 	}
 	return s.Store.PutIfAbsent(ctx, key, data)
+}
+
+func (s *flakyStore) List(ctx context.Context, prefix string) iter.Seq2[objstore.Info, error] {
+	if err := s.err(); err != nil {
+		return func(yield func(objstore.Info, error) bool) { yield(objstore.Info{}, err) }
+	}
+	return s.Store.List(ctx, prefix)
 }
 
 // slackServer takes the posts of an incoming webhook.

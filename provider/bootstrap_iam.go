@@ -29,7 +29,8 @@ var createOnly = map[string]map[string][]string{"Null": {"s3:if-none-match": {"f
 
 // iamPolicy renders the least that the agent needs: it reads what is declared for
 // its environment and its channel and what the environment's agents say, and creates
-// objects in its own part and its shard's lease, states and journal. It overwrites its
+// objects in its own part and its shard's lease, states and journal, and what people have
+// signed about grants on its machine: who signed decides, not who writes. It overwrites its
 // heartbeat and deletes old states and journals, and nothing else. "" for stores that know no IAM.
 func iamPolicy(m machine, channel string) (string, error) {
 	store, err := url.Parse(m.Repository)
@@ -54,7 +55,7 @@ func iamPolicy(m machine, channel string) (string, error) {
 	}
 	doc := policy{"2012-10-17", []statement{
 		allow("ReadDeclared", "s3:GetObject", b.objects(reads...)...),
-		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state, journal)...),
+		allow("CreateOwn", "s3:PutObject", b.objects(own, lease, state, journal, control.GrantsPrefix(m.Environment))...),
 		allow("OverwriteHeartbeat", "s3:PutObject", b.arn+"/"+b.prefix+control.HeartbeatKey(m.Environment, m.Agent)),
 		allow("DeleteOldStates", "s3:DeleteObject", b.objects(state, journal, own+"plans/", own+"proposals/")...),
 		allow("ListDeclared", "s3:ListBucket", b.arn),

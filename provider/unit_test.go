@@ -306,7 +306,7 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
 			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*",
 			objects + "environments/prod/shards/*/state/*"},
-		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*"},
+		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*", objects + "environments/prod/grants/*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
 		"s3:DeleteObject":               {state + "*", journal + "*", own + "plans/*", own + "proposals/*"},
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},

@@ -117,23 +117,23 @@ func GrantPrefix(environment, id string) string { return GrantsPrefix(environmen
 
 // GrantRequestKey is created once, by the opener.
 func GrantRequestKey(environment, id string) string {
-	return GrantPrefix(environment, id) + "request.json"
+	return GrantPrefix(environment, id) + grantRequestFile
 }
 
 // GrantApprovalKey is created once, by the approver; approver is from [ApproverID].
 func GrantApprovalKey(environment, id, approver string) string {
-	return GrantPrefix(environment, id) + "approvals/" + approver + documentSuffix
+	return GrantPrefix(environment, id) + grantApprovals + "/" + approver + documentSuffix
 }
 
 // GrantExtensionKey is created once, by the approver, for one new end; approver is from
 // [ApproverID].
 func GrantExtensionKey(environment, id string, until time.Time, approver string) string {
-	return GrantPrefix(environment, id) + "extensions/" + number(until.Unix()) + "-" + approver + documentSuffix
+	return GrantPrefix(environment, id) + grantExtensions + "/" + number(until.Unix()) + "-" + approver + documentSuffix
 }
 
 // GrantClosureKey is created once, by the closer; closer is from [ApproverID].
 func GrantClosureKey(environment, id, closer string) string {
-	return GrantPrefix(environment, id) + "closures/" + closer + documentSuffix
+	return GrantPrefix(environment, id) + grantClosures + "/" + closer + documentSuffix
 }
 
 func parsePair(name string) (first, second int64, ok bool) {

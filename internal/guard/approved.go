@@ -19,6 +19,8 @@ type Approved struct {
 	plan *plans.Plan
 	// rules are asked before each call; nil for a plan that a person answers for.
 	rules *Rules
+	// grants are asked for before each call; nil means those of the rules.
+	grants func() []OpenGrant
 }
 
 // Plan returns the approved plan, or nil for the zero value.
@@ -35,21 +37,42 @@ func (a Approved) Permit(change *plans.Change, schema *providers.Block, prior, p
 	if a.rules == nil {
 		return nil
 	}
+	rules := a.rulesNow()
 	object := ObjectOf(change.Addr, change.Provider)
-	scope := ScopeOf(a.rules.Scopes, object)
+	scope := ScopeOf(rules.Scopes, object)
 	switch {
 	case scope == nil:
 		return refusal(change, "Change outside the agent's scopes", fmt.Sprintf("No scope of this agent includes %s. It was not changed.", change.Addr))
-	case a.rules.Suspended(object):
+	case rules.Suspended(object):
 		return refusal(change, "Change of what a grant suspends", fmt.Sprintf("A break-glass grant suspends changes of %s. It was not changed.", change.Addr))
 	case change.Deposed != "":
 		return nil // what is left of a replacement is this agent's own
 	}
-	own := a.rules.Ownership(object).Without(change.Overrides.Held)
+	own := rules.Ownership(object).Without(change.Overrides.Held)
 	if prior.IsNull() || planned.IsNull() {
 		return notHost(change, scope, own)
 	}
-	return stray(change, scope, objchange.Strays(schema, prior, planned, own))
+	if diags := stray(change, scope, objchange.Strays(schema, prior, planned, own)); len(diags) > 0 {
+		return diags
+	}
+	return suspended(change, objchange.Strays(schema, prior, planned, rules.withoutSuspended(own, scope, object)))
+}
+
+// rulesNow are the rules with the grants that are in force at this moment.
+func (a Approved) rulesNow() *Rules {
+	if a.grants == nil {
+		return a.rules
+	}
+	return &Rules{Scopes: a.rules.Scopes, Grants: a.grants()}
+}
+
+// suspended refuses a change of attributes that a grant names.
+func suspended(change *plans.Change, paths []string) tfdiags.Diagnostics {
+	if len(paths) == 0 {
+		return nil
+	}
+	return refusal(change, "Change of what a grant suspends",
+		fmt.Sprintf("A break-glass grant suspends changes of %s of %s. Nothing was changed.", strings.Join(paths, ", "), change.Addr))
 }
 
 // notHost refuses to make or remove an object of which only attributes are owned.

@@ -22,6 +22,9 @@ type Circumstances struct {
 	Where func(addrs.ResourceInstance) *hcl.Range
 	// Schema returns the schema of an instance's type, or nil.
 	Schema func(addrs.ResourceInstance) *providers.Block
+	// Grants returns those in force at the moment of a call, which may have been opened
+	// since the plan was made; nil means those of the rules.
+	Grants func() []OpenGrant
 }
 
 // Check approves a plan if everything in it is inside the scopes, uses only
@@ -41,7 +44,7 @@ func Check(plan *plans.Plan, rules Rules, with Circumstances) (Approved, tfdiags
 	if c.diags.HasErrors() {
 		return Approved{}, c.diags
 	}
-	return Approved{plan: plan, rules: &rules}, nil
+	return Approved{plan: plan, rules: &rules, grants: with.Grants}, nil
 }
 
 // checker goes through the changes of a plan.

@@ -76,6 +76,7 @@ type OpenGrant struct {
 	ID      string
 	Policy  string
 	Targets []string
+	Opened  time.Time
 	Until   time.Time
 	After   control.After
 	// Scopes are those of the policy; a grant has no effect outside them.

@@ -58,14 +58,19 @@ func (r *Rules) Planned(object control.Object) *control.Ownership {
 	if scope == nil {
 		return nil
 	}
-	own := scope.Ownership(object)
-	for _, g := range r.Grants {
-		own = own.Without(g.attributes(scope, object))
-	}
+	own := r.withoutSuspended(scope.Ownership(object), scope, object)
 	if own.Entire() {
 		return nil
 	}
 	return &own
+}
+
+// withoutSuspended is an ownership without the attributes that grants suspend.
+func (r *Rules) withoutSuspended(own control.Ownership, scope *control.Scope, object control.Object) control.Ownership {
+	for _, g := range r.Grants {
+		own = own.Without(g.attributes(scope, object))
+	}
+	return own
 }
 
 // Suspended tells whether a grant holds an object as a whole.

@@ -1,12 +1,12 @@
 package repository
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -17,10 +17,20 @@ import (
 // and ended ones may be removed.
 const maxGrants = 1000
 
-// maxGrantFiles bounds the approvals and closures of one grant.
+// maxGrantFiles bounds the approvals, extensions and closures of one grant.
 const maxGrantFiles = 100
 
-// GrantRecord is what the store holds of one grant, and what it comes to.
+// SignedFile is what a person has signed, as a store or an agent's machine holds it.
+type SignedFile struct {
+	Key  string
+	Data []byte
+}
+
+// GrantFiles are such files by grant. Two may have the same key, where a store and a
+// machine differ.
+type GrantFiles map[string][]SignedFile
+
+// GrantRecord is what is there of one grant, and what it comes to.
 type GrantRecord struct {
 	ID    string
 	Files control.GrantFiles
@@ -29,96 +39,142 @@ type GrantRecord struct {
 	Refusal error
 }
 
-// Grants reads the environment's break-glass grants and verifies each under its
-// policy. What does not hold, anybody's unsigned word, is left out: it grants nothing.
-func Grants(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy, now time.Time) ([]control.Grant, error) {
-	records, err := GrantRecords(ctx, store, environment, policies, now)
-	if err != nil {
-		return nil, err
-	}
-	var out []control.Grant
-	for _, record := range records {
-		if record.Refusal == nil {
-			out = append(out, record.Grant)
-		}
-	}
-	return out, nil
+// ReadGrants reads the files of an environment's grants from its store. Those in other
+// names than of the policies' approvers count for nothing and are not read, so that
+// nobody hides a file among many.
+func ReadGrants(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
+	return readGrants(ctx, store, environment, control.GrantsPrefix(environment), policies)
 }
 
-// GrantRecords is [Grants] with what does not hold, and why it does not.
-func GrantRecords(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy, now time.Time) ([]GrantRecord, error) {
-	files, err := grantKeys(ctx, store, control.GrantsPrefix(environment), environment)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]GrantRecord, 0, len(files))
-	for _, id := range slices.Sorted(maps.Keys(files)) {
-		record, err := readGrant(ctx, store, environment, id, files[id], policies, now)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, record)
-	}
-	return out, nil
-}
-
-// ReadGrant reads one grant; [ErrNotFound] if the store holds nothing of it.
-func ReadGrant(ctx context.Context, store objstore.Store, environment, id string, policies map[string]control.BreakGlassPolicy, now time.Time) (GrantRecord, error) {
+// ReadGrant is [ReadGrants] for one grant; [ErrNotFound] if the store holds nothing of it.
+func ReadGrant(ctx context.Context, store objstore.Store, environment, id string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
 	if err := control.ValidateName(id); err != nil {
-		return GrantRecord{}, fmt.Errorf("read grant %q: its name %w", id, err)
+		return nil, fmt.Errorf("read grant %q: its name %w", id, err)
 	}
-	files, err := grantKeys(ctx, store, control.GrantPrefix(environment, id), environment)
-	if err != nil {
-		return GrantRecord{}, err
-	}
-	if len(files[id]) == 0 {
-		return GrantRecord{}, fmt.Errorf("read grant %s: %w", id, ErrNotFound)
-	}
-	return readGrant(ctx, store, environment, id, files[id], policies, now)
+	return readGrants(ctx, store, environment, control.GrantPrefix(environment, id), policies)
 }
 
-// grantKeys lists the files of each grant below a prefix.
-func grantKeys(ctx context.Context, store objstore.Store, prefix, environment string) (map[string][]string, error) {
-	files := map[string][]string{}
-	for info, err := range store.List(ctx, prefix) {
-		if err != nil {
-			return nil, fmt.Errorf("list grants of %s: %w", environment, err)
-		}
-		id, _, ok := strings.Cut(strings.TrimPrefix(info.Key, control.GrantsPrefix(environment)), "/")
-		if !ok || len(files[id]) >= maxGrantFiles {
-			continue
-		}
-		if files[id] = append(files[id], info.Key); len(files) > maxGrants {
-			return nil, fmt.Errorf("list grants of %s: there are more than %d; remove ended ones", environment, maxGrants)
+func readGrants(ctx context.Context, store objstore.Store, environment, prefix string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
+	keys, err := grantKeys(ctx, store, prefix, environment, policies)
+	if err != nil {
+		return nil, err
+	}
+	files := GrantFiles{}
+	for _, id := range slices.Sorted(maps.Keys(keys)) {
+		for _, key := range keys[id] {
+			object, err := store.Get(ctx, key, control.MaxDocument)
+			if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read grant %s: %w", id, err)
+			}
+			files[id] = append(files[id], SignedFile{key, object.Data})
 		}
 	}
 	return files, nil
 }
 
-// readGrant reads and verifies one grant.
-func readGrant(ctx context.Context, store objstore.Store, environment, id string, keys []string, policies map[string]control.BreakGlassPolicy, now time.Time) (GrantRecord, error) {
-	record := GrantRecord{ID: id}
-	for _, key := range keys {
-		object, err := store.Get(ctx, key, control.MaxDocument)
-		if errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrTooLarge) {
+// grantKeys lists the files of each grant below a prefix.
+func grantKeys(ctx context.Context, store objstore.Store, prefix, environment string, policies map[string]control.BreakGlassPolicy) (map[string][]string, error) {
+	keys := map[string][]string{}
+	for info, err := range store.List(ctx, prefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list grants of %s: %w", environment, err)
+		}
+		id, signer, ok := control.ParseGrantKey(environment, info.Key)
+		if !ok || len(keys[id]) >= maxGrantFiles || signer != "" && !someApprover(policies, signer) {
 			continue
 		}
-		if err != nil {
-			return GrantRecord{}, fmt.Errorf("read grant %s: %w", id, err)
-		}
-		switch {
-		case key == control.GrantRequestKey(environment, id):
-			record.Files.Request = object.Data
-		case strings.Contains(key, "/extensions/"):
-			record.Files.Extensions = append(record.Files.Extensions, object.Data)
-		case strings.Contains(key, "/closures/"):
-			record.Files.Closures = append(record.Files.Closures, object.Data)
-		default:
-			record.Files.Approvals = append(record.Files.Approvals, object.Data)
+		if keys[id] = append(keys[id], info.Key); len(keys) > maxGrants {
+			return nil, fmt.Errorf("list grants of %s: there are more than %d; remove ended ones", environment, maxGrants)
 		}
 	}
-	record.Grant, record.Refusal = judgeGrant(environment, id, record.Files, policies, now)
-	return record, nil
+	for id := range keys { // a request is read however many extensions come before it
+		if key := control.GrantRequestKey(environment, id); !slices.Contains(keys[id], key) {
+			keys[id] = append(keys[id], key)
+		}
+	}
+	return keys, nil
+}
+
+func someApprover(policies map[string]control.BreakGlassPolicy, signer string) bool {
+	for _, policy := range policies {
+		if policy.Approves(signer) {
+			return true
+		}
+	}
+	return false
+}
+
+// With are the files of both, each once.
+func (f GrantFiles) With(more GrantFiles) GrantFiles {
+	out := GrantFiles{}
+	for _, files := range []GrantFiles{f, more} {
+		for id, list := range files {
+			for _, file := range list {
+				if !out.Holds(id, file) {
+					out[id] = append(out[id], file)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Holds tells whether a file is there, with the same content.
+func (f GrantFiles) Holds(id string, file SignedFile) bool {
+	return slices.ContainsFunc(f[id], func(there SignedFile) bool {
+		return there.Key == file.Key && bytes.Equal(there.Data, file.Data)
+	})
+}
+
+// Records judges each grant by the policy that it names. One that does not hold,
+// anybody's unsigned word, grants nothing, and its record says why.
+func (f GrantFiles) Records(environment string, policies map[string]control.BreakGlassPolicy, now time.Time) []GrantRecord {
+	out := make([]GrantRecord, 0, len(f))
+	for _, id := range slices.Sorted(maps.Keys(f)) {
+		out = append(out, f.record(environment, id, policies, now))
+	}
+	return out
+}
+
+// Record judges one grant; [ErrNotFound] if nothing is there of it.
+func (f GrantFiles) Record(environment, id string, policies map[string]control.BreakGlassPolicy, now time.Time) (GrantRecord, error) {
+	if len(f[id]) == 0 {
+		return GrantRecord{}, fmt.Errorf("read grant %s: %w", id, ErrNotFound)
+	}
+	return f.record(environment, id, policies, now), nil
+}
+
+// record judges a grant by the first request that holds: of two under one key, one is
+// somebody else's.
+func (f GrantFiles) record(environment, id string, policies map[string]control.BreakGlassPolicy, now time.Time) GrantRecord {
+	var others control.GrantFiles
+	var requests [][]byte
+	for _, file := range f[id] {
+		if file.Key == control.GrantRequestKey(environment, id) {
+			requests = append(requests, file.Data)
+		} else {
+			others.Add(file.Key, file.Data)
+		}
+	}
+	if len(requests) == 0 {
+		requests = append(requests, nil)
+	}
+	var out GrantRecord
+	for i, request := range requests {
+		record := GrantRecord{ID: id, Files: others}
+		record.Files.Request = request
+		record.Grant, record.Refusal = judgeGrant(environment, id, record.Files, policies, now)
+		if i == 0 || record.Refusal == nil {
+			out = record
+		}
+		if record.Refusal == nil {
+			break
+		}
+	}
+	return out
 }
 
 // judgeGrant finds the policy that a request names and asks it.

@@ -23,9 +23,12 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
+// defaultAgentConfig is where an agent's bootstrap puts its configuration.
+const defaultAgentConfig = "/etc/towline/agent.hcl"
+
 func (a *app) agentRunCommand() *command {
 	flags := flag.NewFlagSet("agent run", flag.ContinueOnError)
-	configPath := flags.String("config", "/etc/towline/agent.hcl", "the agent's configuration `file`")
+	configPath := flags.String("config", defaultAgentConfig, "the agent's configuration `file`")
 	once := flags.Bool("once", false, "do one round and exit: 0 if it converged or applied, 2 if drift stands, 1 otherwise")
 	logJSON := flags.Bool("json", false, "write the log as JSON")
 	verbose := flags.Bool("verbose", false, "log what providers say as well")

@@ -28,63 +28,94 @@ const grantFields = `id, environment, policy, phase (pending, open, closed, expi
 refused), targets, reason, opener, opened, until, ended, approvers (a list of id
 and name), missing, refusal.`
 
-// breakGlass is what the verbs that sign something about a grant share.
-type breakGlass struct {
+// person is who signs something for an environment, and which one.
+type person struct {
 	app                  *app
 	at                   *access
 	environment, keyFile string
 }
 
-func (a *app) breakGlassFlags(flags *flag.FlagSet) *breakGlass {
-	b := &breakGlass{app: a, at: a.accessFlags(flags)}
-	flags.StringVar(&b.environment, "environment", "", "`NAME` of the environment")
-	flags.StringVar(&b.keyFile, "key", "", "approver's `KEY`: "+signer.PersonNotation+". A passphrase is asked for, or read from $"+passphraseEnv)
+func (a *app) personFlags(flags *flag.FlagSet) *person {
+	p := &person{app: a, at: a.accessFlags(flags)}
+	flags.StringVar(&p.environment, "environment", "", "`NAME` of the environment")
+	flags.StringVar(&p.keyFile, "key", "", "approver's `KEY`: "+signer.PersonNotation+". A passphrase is asked for, or read from $"+passphraseEnv)
 	a.jsonFlag(flags)
-	return b
+	return p
 }
 
 // prepare reads the key and what the environment declares.
-func (b *breakGlass) prepare(ctx context.Context) (ssh.Signer, *repository.State, objstore.Store, error) {
-	if b.environment == "" {
-		return nil, nil, nil, mistake("Environment is missing", "Break-glass policies and grants belong to one environment. Give -environment NAME.")
+func (p *person) prepare(ctx context.Context) (ssh.Signer, inStore, error) {
+	if p.environment == "" {
+		return nil, inStore{}, mistake("Environment is missing", "Break-glass policies and grants belong to one environment. Give -environment NAME.")
+	}
+	signer, err := p.signer(ctx)
+	if err != nil {
+		return nil, inStore{}, err
+	}
+	r, err := p.at.open(ctx)
+	if err != nil {
+		return nil, inStore{}, err
+	}
+	state, err := r.Environment(ctx, p.environment)
+	return signer, inStore{r.Store(), state}, err
+}
+
+// breakGlass is what the verbs that sign something about a grant share.
+type breakGlass struct {
+	*person
+	where localAccess
+}
+
+func (a *app) breakGlassFlags(flags *flag.FlagSet) *breakGlass {
+	b := &breakGlass{person: a.personFlags(flags)}
+	b.where.flags(flags)
+	return b
+}
+
+// prepare reads the key and what the environment declares, where the verb works.
+func (b *breakGlass) prepare(ctx context.Context) (ssh.Signer, grantPlace, error) {
+	if !b.where.local {
+		signer, place, err := b.person.prepare(ctx)
+		return signer, place, orLocal(err)
 	}
 	signer, err := b.signer(ctx)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	r, err := b.at.open(ctx)
-	if err != nil {
-		return nil, nil, nil, err
+	place, err := b.where.open(ctx, b.app, b.environment)
+	return signer, place, err
+}
+
+// orLocal says of a store that is away how to do without it.
+func orLocal(err error) error {
+	if !errors.Is(err, objstore.ErrUnavailable) {
+		return err
 	}
-	state, err := r.Environment(ctx, b.environment)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return signer, state, r.Store(), nil
+	return mistake("Store cannot be reached", sentence(err)+" Try again, or run this with -local on the machine of the environment's agent, which needs no store.")
 }
 
 // signer reads the approver's key.
-func (b *breakGlass) signer(ctx context.Context) (ssh.Signer, error) {
-	if b.keyFile == "" {
+func (p *person) signer(ctx context.Context) (ssh.Signer, error) {
+	if p.keyFile == "" {
 		return nil, mistake("Approver's key is missing", "A grant is signed by one of its policy's approvers. Give the private key with -key FILE, such as ~/.ssh/id_ed25519.")
 	}
 	refuse := func(err error) error {
-		return mistake("Invalid approver's key", fmt.Sprintf("The key file %s cannot be used: %s. It must be an OpenSSH private key, an ed25519 key in PEM, or ssh-agent:COMMENT for a key of the SSH agent.", b.keyFile, err))
+		return mistake("Invalid approver's key", fmt.Sprintf("The key file %s cannot be used: %s. It must be an OpenSSH private key, an ed25519 key in PEM, or ssh-agent:COMMENT for a key of the SSH agent.", p.keyFile, err))
 	}
-	if held, ok, err := signer.Person(ctx, b.keyFile); ok {
+	if held, ok, err := signer.Person(ctx, p.keyFile); ok {
 		if err != nil {
 			return nil, refuse(err)
 		}
 		return held, nil
 	}
-	pem, err := signer.ReadFile(b.keyFile)
+	pem, err := signer.ReadFile(p.keyFile)
 	if err != nil {
 		return nil, refuse(err)
 	}
 	approver, err := control.ParseApproverKey(pem, nil)
 	var encrypted *ssh.PassphraseMissingError
 	if errors.As(err, &encrypted) {
-		passphrase, passErr := b.passphrase()
+		passphrase, passErr := p.passphrase()
 		if passErr != nil {
 			return nil, passErr
 		}
@@ -96,17 +127,17 @@ func (b *breakGlass) signer(ctx context.Context) (ssh.Signer, error) {
 	return approver, nil
 }
 
-func (b *breakGlass) passphrase() ([]byte, error) {
+func (p *person) passphrase() ([]byte, error) {
 	if text := os.Getenv(passphraseEnv); text != "" {
 		return []byte(text), nil
 	}
 	fd := int(os.Stdin.Fd())
 	if !term.IsTerminal(fd) {
-		return nil, mistake("Passphrase is missing", fmt.Sprintf("The key in %s is encrypted, and there is no terminal to ask for its passphrase. Give it in %s.", b.keyFile, passphraseEnv))
+		return nil, mistake("Passphrase is missing", fmt.Sprintf("The key in %s is encrypted, and there is no terminal to ask for its passphrase. Give it in %s.", p.keyFile, passphraseEnv))
 	}
-	_, _ = fmt.Fprintf(b.app.stderr, "Passphrase for %s: ", b.keyFile) // a prompt that is not seen is answered or not
+	_, _ = fmt.Fprintf(p.app.stderr, "Passphrase for %s: ", p.keyFile) // a prompt that is not seen is answered or not
 	text, err := term.ReadPassword(fd)
-	b.app.note("")
+	p.app.note("")
 	if err != nil {
 		return nil, fmt.Errorf("read passphrase: %w", err)
 	}
@@ -181,7 +212,11 @@ func namesOfKeys(lines []string) map[string]string {
 }
 
 // printGrant says what a verb did to a grant.
-func (a *app) printGrant(did string, grant control.Grant, policy control.BreakGlassPolicy) error {
+func (b *breakGlass) printGrant(did string, grant control.Grant, policy control.BreakGlassPolicy) error {
+	a := b.app
+	if b.where.local {
+		a.note("The agent on this machine knows of it. Others do when it has uploaded it, as soon as the store can be reached.")
+	}
 	out := resultOf(grant, policy)
 	if a.json {
 		return a.printJSON(out)

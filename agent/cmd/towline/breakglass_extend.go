@@ -22,7 +22,9 @@ func (a *app) breakGlassExtendCommand() *command {
 		synopsis: "Move the end of an open grant, within its policy's longest time", usage: "-environment NAME -key KEY -for DURATION [options] ID", flags: flags,
 		long: `The longest time counts from when the grant was opened. Where the policy asks for
 several approvals as many approvers have to sign the same end: the others give
--until with the time that the first one is told. What has ended is not extended.
+-until with the time that the first one is told. What has ended is not extended, and
+an agent that first sees an extension after the end does not count it: extend at
+least a round before.
 
 JSON: ` + grantFields,
 		run: a.verb(func(ctx context.Context, args []string) (int, error) {

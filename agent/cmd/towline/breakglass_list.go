@@ -21,6 +21,8 @@ func (a *app) breakGlassListCommand() *command {
 	flags := flag.NewFlagSet("break-glass list", flag.ContinueOnError)
 	at := a.accessFlags(flags)
 	environment := flags.String("environment", "", "`NAME` of an environment; all, unless given")
+	var where localAccess
+	where.flags(flags)
 	all := flags.Bool("all", false, "show grants that have ended, and those that their policy refuses, too")
 	a.jsonFlag(flags)
 	return &command{
@@ -33,20 +35,45 @@ JSON: a list of ` + grantFields,
 			if err := noArguments(args, "break-glass list"); err != nil {
 				return exitFailed, err
 			}
-			r, err := at.read(ctx)
+			records, err := a.grantRecords(ctx, at, &where, *environment)
 			if err != nil {
 				return exitFailed, err
 			}
-			grants, err := listGrants(ctx, r, *environment, *all)
-			if err != nil {
-				return exitFailed, err
-			}
-			return exitOK, a.printGrants(grants)
+			return exitOK, a.printGrants(selectGrants(records, *all))
 		}),
 	}
 }
 
-func listGrants(ctx context.Context, r *repository.Repository, environment string, all bool) ([]grantResult, error) {
+// environmentGrants are the grants of one environment, and what judged them.
+type environmentGrants struct {
+	name     string
+	policies map[string]control.BreakGlassPolicy
+	records  []repository.GrantRecord
+}
+
+// grantRecords reads and judges the grants in the store, or those on this machine.
+func (a *app) grantRecords(ctx context.Context, at *access, where *localAccess, environment string) ([]environmentGrants, error) {
+	if where.local {
+		place, err := where.open(ctx, a, environment)
+		if err != nil {
+			return nil, err
+		}
+		files, err := place.read(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		state := place.declared()
+		return []environmentGrants{{state.Environment, state.Policies, files.Records(state.Environment, state.Policies, time.Now())}}, nil
+	}
+	r, err := at.read(ctx)
+	if err != nil {
+		return nil, orLocal(err)
+	}
+	return storedRecords(ctx, r, environment)
+}
+
+// storedRecords reads the grants of one environment, or of all.
+func storedRecords(ctx context.Context, r *repository.Repository, environment string) ([]environmentGrants, error) {
 	environments := []string{environment}
 	if environment == "" {
 		config, err := r.Config(ctx)
@@ -55,24 +82,33 @@ func listGrants(ctx context.Context, r *repository.Repository, environment strin
 		}
 		environments = slices.Sorted(maps.Keys(config.Environments))
 	}
-	out := []grantResult{}
+	var out []environmentGrants
 	for _, name := range environments {
 		state, err := r.Environment(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		records, err := repository.GrantRecords(ctx, r.Store(), name, state.Policies, time.Now())
+		files, err := repository.ReadGrants(ctx, r.Store(), name, state.Policies)
 		if err != nil {
 			return nil, err
 		}
-		for _, record := range records {
-			result := resultOfRecord(record, name, state.Policies)
+		out = append(out, environmentGrants{name, state.Policies, files.Records(name, state.Policies, time.Now())})
+	}
+	return out, nil
+}
+
+// selectGrants leaves out, unless all are wanted, what is not in force and cannot be.
+func selectGrants(environments []environmentGrants, all bool) []grantResult {
+	out := []grantResult{}
+	for _, e := range environments {
+		for _, record := range e.records {
+			result := resultOfRecord(record, e.name, e.policies)
 			if all || result.Phase == string(control.GrantOpen) || result.Phase == string(control.GrantPending) {
 				out = append(out, result)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 func resultOfRecord(record repository.GrantRecord, environment string, policies map[string]control.BreakGlassPolicy) grantResult {

@@ -42,6 +42,8 @@ with how many approvals; opening counts as one. What happens to the objects whil
 it is open is recorded. What the policy does not allow is refused before anything
 is written.
 
+` + localHelp + `
+
 JSON: ` + grantFields,
 		run: a.verb(o.run),
 	}
@@ -54,15 +56,15 @@ func (o *grantOpener) run(ctx context.Context, args []string) (int, error) {
 	if err := o.check(); err != nil {
 		return exitFailed, err
 	}
-	signer, state, store, err := o.prepare(ctx)
+	signer, place, err := o.prepare(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
-	policy, err := policyOf(state, o.policy)
+	policy, err := policyOf(place.declared(), o.policy)
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := o.checkScopes(state, policy); err != nil {
+	if err := o.checkScopes(place.declared(), policy); err != nil {
 		return exitFailed, err
 	}
 	request, err := o.request(signer, policy)
@@ -77,10 +79,10 @@ func (o *grantOpener) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	if _, err := store.PutIfAbsent(ctx, control.GrantRequestKey(request.Environment, request.ID), signed); err != nil {
+	if err := place.add(ctx, repository.SignedFile{Key: control.GrantRequestKey(request.Environment, request.ID), Data: signed}); err != nil {
 		return exitFailed, fmt.Errorf("write grant: %w", err)
 	}
-	return exitOK, o.app.printGrant("Opened", grant, policy)
+	return exitOK, o.printGrant("Opened", grant, policy)
 }
 
 // check finds what is missing on the command line.

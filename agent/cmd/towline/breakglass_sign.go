@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -59,18 +58,15 @@ func (b *breakGlass) sign(ctx context.Context, args []string, name string, make 
 	if err != nil {
 		return exitFailed, err
 	}
-	signer, state, store, err := b.prepare(ctx)
+	signer, place, err := b.prepare(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
-	record, err := repository.ReadGrant(ctx, store, b.environment, id, state.Policies, time.Now())
+	record, err := recordOf(ctx, place, id)
 	if err != nil {
 		return exitFailed, err
 	}
-	if record.Refusal != nil {
-		return exitFailed, mistake("Grant does not hold", fmt.Sprintf("What the store holds of grant %s grants nothing: %s. Open another.", id, record.Refusal))
-	}
-	policy := state.Policies[record.Grant.Request.Policy]
+	policy := place.declared().Policies[record.Grant.Request.Policy]
 	added, err := make(record, policy, signer)
 	if err != nil {
 		return exitFailed, err
@@ -80,27 +76,32 @@ func (b *breakGlass) sign(ctx context.Context, args []string, name string, make 
 		return exitFailed, err
 	}
 	if added.data != nil {
-		if err := writeOnce(ctx, store, added); err != nil {
-			return exitFailed, err
+		if err := place.add(ctx, repository.SignedFile{Key: added.key, Data: added.data}); err != nil {
+			return exitFailed, occupied(added.key, err)
 		}
 	}
-	return exitOK, b.app.printGrant(added.did, grant, policy)
+	return exitOK, b.printGrant(added.did, grant, policy)
 }
 
-// writeOnce writes a signed file, or finds that it is there already.
-func writeOnce(ctx context.Context, store objstore.Store, added addition) error {
-	_, err := store.PutIfAbsent(ctx, added.key, added.data)
+// recordOf reads and judges one grant, which must hold.
+func recordOf(ctx context.Context, place grantPlace, id string) (repository.GrantRecord, error) {
+	files, err := place.read(ctx, id)
+	if err != nil {
+		return repository.GrantRecord{}, orLocal(err)
+	}
+	record, err := files.Record(place.declared().Environment, id, place.declared().Policies, time.Now())
+	if err == nil && record.Refusal != nil {
+		err = mistake("Grant does not hold", fmt.Sprintf("What is there of grant %s grants nothing: %s. Open another.", id, record.Refusal))
+	}
+	return record, err
+}
+
+// occupied says of a place where something else is what that means.
+func occupied(key string, err error) error {
 	if !errors.Is(err, objstore.ErrExist) {
 		return err
 	}
-	there, err := store.Get(ctx, added.key, control.MaxDocument)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(there.Data, added.data) {
-		return mistake("Place of the signature is occupied", fmt.Sprintf("The store holds something else under %s, where your signature belongs. Somebody put it there who is not you; remove it and try again.", added.key))
-	}
-	return nil
+	return mistake("Place of the signature is occupied", fmt.Sprintf("Something else is under %s, where your signature belongs. Somebody put it there who is not you; remove it and try again.", key))
 }
 
 func approve(record repository.GrantRecord, policy control.BreakGlassPolicy, signer ssh.Signer) (addition, error) {

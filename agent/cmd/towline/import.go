@@ -61,7 +61,7 @@ func (s *session) importObject(ctx context.Context, addr addrs.ResourceInstance,
 
 func (a *app) agentSettleCommand() *command {
 	flags := flag.NewFlagSet("agent settle", flag.ContinueOnError)
-	configPath := flags.String("config", "/etc/towline/agent.hcl", "the agent's configuration `file`")
+	configPath := flags.String("config", defaultAgentConfig, "the agent's configuration `file`")
 	absent := flags.String("absent", "", "the object at this `address` was not created")
 	exists := flags.String("exists", "", "the object at this `address` was created; -id names it")
 	id := flags.String("id", "", "the provider's `id` of the object that exists")

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/seal"
 )
@@ -117,7 +116,7 @@ func (a *app) printValues(ctx context.Context, p *proposed, keys []string) error
 
 // planDecider is what "plans approve" and "plans reject" are told.
 type planDecider struct {
-	*breakGlass
+	*person
 	agent, reason string
 	verdict       control.Verdict
 }
@@ -126,7 +125,7 @@ func (a *app) plansDecideCommand(verdict control.Verdict) func() *command {
 	return func() *command {
 		name := "plans " + string(verdict)
 		flags := flag.NewFlagSet(name, flag.ContinueOnError)
-		d := &planDecider{breakGlass: a.breakGlassFlags(flags), verdict: verdict}
+		d := &planDecider{person: a.personFlags(flags), verdict: verdict}
 		flags.StringVar(&d.agent, "agent", "", "`NAME` of an agent; all, unless given")
 		flags.StringVar(&d.reason, "reason", "", "why; it is signed, stored and shown")
 		synopsis := map[control.Verdict]string{control.VerdictApprove: "Approve one plan, by its digest", control.VerdictReject: "Refuse one plan, by its digest"}[verdict]
@@ -148,7 +147,7 @@ func (d *planDecider) run(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	signer, state, store, err := d.prepare(ctx)
+	signer, place, err := d.prepare(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -165,15 +164,15 @@ func (d *planDecider) run(ctx context.Context, args []string) (int, error) {
 	}
 	me := control.ApproverID(signer.PublicKey())
 	if !slices.Contains(p.standing.Approvers, me) && p.standing.Rejector != me {
-		if err := d.write(ctx, store, p, signer); err != nil {
+		if err := d.write(ctx, place, p, signer); err != nil {
 			return exitFailed, err
 		}
 	}
-	decisions, err := repository.Decisions(ctx, store, p.Proposal, state.Scopes)
+	decisions, err := repository.Decisions(ctx, place.store, p.Proposal, place.state.Scopes)
 	if err != nil {
 		return exitFailed, err
 	}
-	p.standing = control.Decide(p.Proposal, state.Scopes, decisions)
+	p.standing = control.Decide(p.Proposal, place.state.Scopes, decisions)
 	return exitOK, d.app.printPlan(p)
 }
 
@@ -198,7 +197,7 @@ func (d *planDecider) check(p *proposed, signer ssh.Signer) error {
 	return nil
 }
 
-func (d *planDecider) write(ctx context.Context, store objstore.Store, p *proposed, signer ssh.Signer) error {
+func (d *planDecider) write(ctx context.Context, place inStore, p *proposed, signer ssh.Signer) error {
 	me := control.ApproverID(signer.PublicKey())
 	signed, err := control.SignPlanDecision(control.PlanDecision{
 		Version: control.FormatVersion, Environment: p.Environment, Agent: p.Agent, Digest: p.Digest, Verdict: d.verdict,
@@ -207,5 +206,6 @@ func (d *planDecider) write(ctx context.Context, store objstore.Store, p *propos
 	if err != nil {
 		return err
 	}
-	return writeOnce(ctx, store, addition{key: control.DecisionKey(p.Environment, p.Digest, me), data: signed})
+	key := control.DecisionKey(p.Environment, p.Digest, me)
+	return occupied(key, place.add(ctx, repository.SignedFile{Key: key, Data: signed}))
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"approval": scriptCommand(approval),
 	"propose":  scriptCommand(propose),
 	"squat":    scriptCommand(squat),
+	"machine":  scriptCommand(machine),
 
 	"both":      both,
 	"samestate": sameState,
@@ -324,16 +326,27 @@ func later(s script, args []string) error {
 	return err
 }
 
-// grantID sets $GRANT to the newest grant.
-func grantID(s script, _ []string) error {
+// grantID [FOLDER] sets $GRANT to the newest grant, of the store or of a machine's folder.
+func grantID(s script, args []string) error {
+	var ids []string
 	for info, err := range s.store.List(context.Background(), control.GrantsPrefix("prod")) {
 		if err != nil {
 			return err
 		}
 		id, _, _ := strings.Cut(strings.TrimPrefix(info.Key, control.GrantsPrefix("prod")), "/")
-		if id >= s.ts.Getenv("GRANT") {
-			s.ts.Setenv("GRANT", id)
+		ids = append(ids, id)
+	}
+	for _, folder := range args {
+		paths, err := filepath.Glob(filepath.Join(s.ts.MkAbs(folder), "*.request.json"))
+		if err != nil {
+			return err
 		}
+		for _, path := range paths {
+			ids = append(ids, strings.TrimSuffix(filepath.Base(path), ".request.json"))
+		}
+	}
+	if len(ids) > 0 {
+		s.ts.Setenv("GRANT", slices.Max(ids))
 	}
 	return nil
 }
@@ -346,4 +359,27 @@ func squat(s script, args []string) error {
 	}
 	_, err = s.store.PutIfAbsent(context.Background(), control.GrantApprovalKey("prod", s.ts.Getenv("GRANT"), control.ApproverID(approver)), []byte("{}"))
 	return err
+}
+
+// machine ENV NAME: an agent's machine, with its configuration in agent.hcl and what it
+// has verified in its data folder.
+func machine(s script, args []string) error {
+	environment, name := args[0], args[1]
+	root, data := s.repo().Root(), s.ts.MkAbs("data")
+	if err := os.WriteFile(s.ts.MkAbs("root.json"), root, 0o600); err != nil {
+		return err
+	}
+	config := fmt.Sprintf("store = %q\nenvironment = %q\nagent = %q\ntrusted_root = %q\ndata_dir = %q\n",
+		s.store.URL(), environment, name, s.ts.MkAbs("root.json"), data)
+	if err := os.WriteFile(s.ts.MkAbs("agent.hcl"), []byte(config), 0o600); err != nil {
+		return err
+	}
+	client, err := repository.NewClient(s.store, filepath.Join(data, "repository"), root)
+	if err != nil {
+		return err
+	}
+	if _, err := client.Update(context.Background(), time.Now(), environment, "stable"); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(data, "memory.json"), []byte(`{"channel": "stable"}`), 0o600)
 }
