@@ -44,6 +44,14 @@ type seenGrant struct {
 	Last time.Time `json:"last"`
 	// Warned tells that it was said that an extension came too late.
 	Warned bool `json:"warned,omitempty"`
+	// Open tells that it was in force in an earlier round, and that its end was not told yet.
+	Open   bool          `json:"open,omitempty"`
+	Policy string        `json:"policy,omitempty"`
+	After  control.After `json:"after,omitempty"`
+	// Changed is what was seen to differ since it was opened.
+	Changed []control.GrantChange `json:"changed,omitempty"`
+	// Reminded is the end of which people were reminded.
+	Reminded time.Time `json:"reminded,omitzero"`
 }
 
 // readGrants finds the grants in force, by what the store and this machine hold. Without
@@ -149,7 +157,7 @@ func (r *round) rememberGrants(records []repository.GrantRecord, fresh bool) {
 		maps.Copy(next, a.memory.Grants)
 	}
 	for id, seen := range a.memory.Grants {
-		if a.now().Before(seen.Last) {
+		if seen.Open || a.now().Before(seen.Last) {
 			next[id] = seen
 		}
 	}

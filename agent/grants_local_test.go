@@ -284,17 +284,23 @@ func TestAttackGrantOpenedAgain(t *testing.T) {
 		restart     bool
 	}{
 		"extension dated back": {
-			end:    func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
-			reopen: func(w *world, signer ssh.Signer, opened time.Time) { w.sent(w.extension(signer, opened, opened.Add(time.Hour))) },
+			end: func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
+			reopen: func(w *world, signer ssh.Signer, opened time.Time) {
+				w.sent(w.extension(signer, opened, opened.Add(time.Hour)))
+			},
 		},
 		"extension dated back, seen after a restart": {
-			end:     func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
-			reopen:  func(w *world, signer ssh.Signer, opened time.Time) { w.sent(w.extension(signer, opened, opened.Add(time.Hour))) },
+			end: func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
+			reopen: func(w *world, signer ssh.Signer, opened time.Time) {
+				w.sent(w.extension(signer, opened, opened.Add(time.Hour)))
+			},
 			restart: true,
 		},
 		"extension dated back on the machine": {
-			end:    func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
-			reopen: func(w *world, signer ssh.Signer, opened time.Time) { w.here(w.extension(signer, opened, opened.Add(time.Hour))) },
+			end: func(w *world, _ ssh.Signer, _ time.Time) { w.advance(10 * time.Minute) },
+			reopen: func(w *world, signer ssh.Signer, opened time.Time) {
+				w.here(w.extension(signer, opened, opened.Add(time.Hour)))
+			},
 		},
 		"closure removed": {
 			end: func(w *world, signer ssh.Signer, _ time.Time) { w.sent(w.closure(signer)) },

@@ -46,6 +46,8 @@ type memory struct {
 	Told string `json:"told,omitempty"`
 	// Grants are what is remembered of break-glass grants, by ID.
 	Grants map[string]seenGrant `json:"grants_seen,omitempty"`
+	// GrantEnds are ends of grants that people were not told of yet.
+	GrantEnds []control.GrantEnd `json:"grant_ends,omitempty"`
 }
 
 func memoryPath(dataDir string) string { return filepath.Join(dataDir, "memory.json") }

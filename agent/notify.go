@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slack-go/slack"
-
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 )
@@ -32,17 +30,8 @@ func (r *round) notify(ctx context.Context) error {
 	if r.standing() == 0 && len(r.judged) > 0 {
 		told = unmanagedSet(r.unmanaged) // corrected: that the next round has no drift is no news
 	}
-	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
-	defer cancel()
-	s := r.self.Slack
-	ref := secretRef{file: s.WebhookFile, env: s.WebhookEnv, ssmParameter: s.WebhookSSM, secretsManager: s.WebhookSecret}
-	webhook, err := ref.read(ctx)
-	if err != nil {
-		return fmt.Errorf("read the Slack webhook: %w", err)
-	}
-	a.secrets.learn(webhook)
-	if err := slack.PostWebhookCustomHTTPContext(ctx, webhook, a.http, &slack.WebhookMessage{Text: text}); err != nil {
-		return fmt.Errorf("post to Slack: %w", withoutURL(err))
+	if err := r.post(ctx, text); err != nil {
+		return err
 	}
 	a.memory.Told = told
 	return nil

@@ -24,6 +24,7 @@ func (r *round) report(ctx context.Context) {
 		a.log.Info("stopped in the middle of a round; nothing was changed", "revision", r.revisionDigest())
 		return
 	}
+	r.noteGrants()
 	r.message = a.secrets.Redact(r.message)
 	r.log()
 	if a.doubled != nil {
@@ -39,6 +40,9 @@ func (r *round) report(ctx context.Context) {
 	r.send(ctx)
 	if err := r.notify(ctx); err != nil {
 		a.log.Warn("people were not told; it is tried again next round", "error", err)
+	}
+	if err := r.tellOfGrants(ctx); err != nil {
+		a.log.Warn("people were not told of grants; it is tried again next round", "error", err)
 	}
 	if err := a.memory.save(a.config.DataDir); err != nil {
 		a.log.Error("memory not saved", "error", err)
@@ -79,7 +83,7 @@ func (r *round) driftItems() []control.DriftItem {
 	out := make([]control.DriftItem, 0, len(judged))
 	for _, j := range judged {
 		out = append(out, control.DriftItem{Address: j.Addr.String(), Attributes: j.Attributes, Deleted: j.Deleted, Replaced: j.Replaced, Computed: j.Computed,
-			Decision: string(j.Decision), Since: j.Since, Digest: r.agent.digestOf(j)})
+			Decision: string(j.Decision), Since: j.Since, Digest: r.agent.digestOf(j), Grant: j.Grant})
 	}
 	return out
 }
@@ -118,7 +122,7 @@ func (r *round) writeReceipt() error {
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
 		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
-		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Unmanaged: r.unmanaged, Grants: r.grantUses(), Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
+		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Unmanaged: r.unmanaged, Grants: r.grantUses(), GrantsEnded: r.grantsEnded, Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
 	}
 	signed, err := control.Sign(receipt, a.private)
 	if err != nil {
@@ -139,7 +143,7 @@ func (r *round) writeReceipt() error {
 func (r *round) grantUses() []control.GrantUse {
 	var out []control.GrantUse
 	for _, g := range r.grants {
-		use := control.GrantUse{ID: g.ID, Policy: g.Policy, Until: g.Until}
+		use := control.GrantUse{ID: g.ID, Policy: g.Policy, Until: g.Until, Changed: r.agent.memory.Grants[g.ID].Changed}
 		for _, j := range r.judged {
 			if j.Grant == g.ID {
 				use.Held = append(use.Held, j.Addr.String())

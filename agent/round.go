@@ -29,7 +29,9 @@ type round struct {
 	// neighbours are the other shards.
 	neighbours []neighbour
 	grants     []guard.OpenGrant
-	revision   *loaded
+	// grantsEnded are the grants that are not in force any more, with what came of them.
+	grantsEnded []control.GrantEnd
+	revision    *loaded
 	// variables are the revision's, with the values that they have in this round.
 	variables variableValues
 	// enrolled tells that the store has shown, in this round, that the claim is this machine's.

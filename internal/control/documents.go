@@ -328,6 +328,8 @@ type Receipt struct {
 	// Unmanaged are objects beside the agent's own that inventories list and nobody manages.
 	Unmanaged []UnmanagedItem `json:"unmanaged,omitempty"`
 	Grants    []GrantUse      `json:"grants,omitempty"`
+	// GrantsEnded are the grants that ended since the round before, with what came of them.
+	GrantsEnded []GrantEnd `json:"grants_ended,omitempty"`
 	// Proposals are the plans that wait for approval, that were approved or that are no
 	// more since the round before.
 	Proposals []ProposalUse `json:"proposals,omitempty"`
@@ -370,6 +372,8 @@ type DriftItem struct {
 	// Digest stands for the real values of the attributes. It is keyed by the agent:
 	// equal values have equal digests, and nobody else can try values.
 	Digest string `json:"digest,omitempty"`
+	// Grant is the break-glass grant that holds them, "" if none does.
+	Grant string `json:"grant,omitempty"`
 }
 
 // UnmanagedItem is an object that nobody manages. It holds no values.
@@ -389,7 +393,37 @@ type GrantUse struct {
 	Until  time.Time `json:"until"`
 	// Held lists the addresses that were not corrected because of the grant.
 	Held []string `json:"held,omitempty"`
+	// Changed is what was seen to differ since the grant was opened.
+	Changed []GrantChange `json:"changed,omitempty"`
 }
+
+// GrantEnd says that a grant ended, and what became of what had changed meanwhile.
+type GrantEnd struct {
+	ID     string `json:"id"`
+	Policy string `json:"policy"`
+	// Ended is when, by the agent's clock or the closure's.
+	Ended time.Time `json:"ended"`
+	// After is what the policy chooses for the end.
+	After   After         `json:"after"`
+	Changed []GrantChange `json:"changed,omitempty"`
+}
+
+// GrantChange is what differed of one object while a grant was open. It holds no values.
+type GrantChange struct {
+	Address string `json:"address"`
+	// Attributes are paths inside the object; none if it was deleted or replaced.
+	Attributes []string `json:"attributes,omitempty"`
+	Deleted    bool     `json:"deleted,omitempty"`
+	Replaced   bool     `json:"replaced,omitempty"`
+	// Since is when the first of them was seen.
+	Since time.Time `json:"since"`
+	// Result, of a grant that ended, is "corrected", [GrantGone], or a decision about drift.
+	Result string `json:"result,omitempty"`
+}
+
+// GrantGone says of what differed while a grant was open that it did not any more at the
+// end: it was changed back by hand, or the revision asks for it.
+const GrantGone = "gone"
 
 // Problem is a diagnostic in a receipt.
 type Problem struct {

@@ -64,6 +64,11 @@ func TestBreakGlassWithoutTheStore(t *testing.T) {
 	s.done(s.Towline(t.Context(), "break-glass", "close", "-environment", environment, "-key", s.path("on-call"), grant.ID))
 	s.corrected(e)
 	s.await(held.Sequence, "a round finds nothing to do", converged)
+	shown, err := s.Towline(t.Context(), "break-glass", "show", "-environment", environment, "-json", grant.ID)
+	s.must(err)
+	if !strings.Contains(shown.Stdout, `"replicas"`) || !strings.Contains(shown.Stdout, `"result": "corrected"`) {
+		t.Errorf("in the end: %s", shown.Stdout)
+	}
 	s.must(until(t.Context(), patience, "the machine holds nothing of it any more", func() (bool, error) {
 		entries, err := os.ReadDir(s.path("agent", "data", "grants"))
 		return len(entries) == 0, err

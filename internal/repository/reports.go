@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -129,6 +130,40 @@ func (r *Reports) Receipt(ctx context.Context, epoch, sequence int64) (Receipt, 
 // verified to its beginning, however few are returned. An error names the receipt
 // that does not hold.
 func (r *Reports) Receipts(ctx context.Context, limit int, whole bool) ([]Receipt, error) {
+	keys, err := r.newestKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.follow(ctx, keys, limit, whole)
+}
+
+// Latest reads the newest receipt that is what is looked for, and verifies what follows
+// it. It goes back no further than to a time; found tells whether there is one.
+func (r *Reports) Latest(ctx context.Context, since time.Time, match func(control.Receipt) bool) (receipt Receipt, found bool, err error) {
+	keys, err := r.newestKeys(ctx)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	links := chain{reports: r}
+	for end := len(keys); end > 0; end -= receiptChunk {
+		receipts, err := links.read(ctx, keys[max(0, end-receiptChunk):end])
+		if err != nil {
+			return Receipt{}, false, err
+		}
+		for _, receipt := range receipts {
+			if receipt.Finished.Before(since) {
+				return Receipt{}, false, nil
+			}
+			if match(receipt.Receipt) {
+				return receipt, true, nil
+			}
+		}
+	}
+	return Receipt{}, false, nil
+}
+
+// newestKeys lists the agent's receipts, oldest first, up to the one that the heartbeat names.
+func (r *Reports) newestKeys(ctx context.Context) ([]string, error) {
 	beat, err := r.Heartbeat(ctx) // first: it is written after the receipt that it names
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
@@ -140,7 +175,7 @@ func (r *Reports) Receipts(ctx context.Context, limit int, whole bool) ([]Receip
 	if newest := control.ReceiptKey(beat.Environment, beat.Agent, beat.Epoch, beat.Sequence); beat.Sequence > 0 && (len(keys) == 0 || keys[len(keys)-1] < newest) {
 		return nil, notBelieved(newest, errGone)
 	}
-	return r.follow(ctx, keys, limit, whole)
+	return keys, nil
 }
 
 // errGone: a verified report names a receipt that the store does not hold.
@@ -155,19 +190,11 @@ func (r *Reports) follow(ctx context.Context, keys []string, limit int, whole bo
 		if !whole {
 			start = max(start, end-(limit-len(out)))
 		}
-		signed, err := r.fetch(ctx, keys[start:end])
+		receipts, err := links.read(ctx, keys[start:end])
 		if err != nil {
 			return nil, err
 		}
-		for i := len(signed) - 1; i >= 0; i-- {
-			receipt, err := links.older(keys[start+i], signed[i])
-			if err != nil {
-				return nil, err
-			}
-			if len(out) < limit {
-				out = append(out, receipt)
-			}
-		}
+		out = append(out, receipts[:min(len(receipts), limit-len(out))]...)
 		end = start
 	}
 	if whole && len(keys) > 0 && links.newer.Sequence != 1 {
@@ -211,6 +238,23 @@ func (r *Reports) fetch(ctx context.Context, keys []string) ([][]byte, error) {
 type chain struct {
 	reports *Reports
 	newer   *Receipt
+}
+
+// read reads and verifies the receipts before the last one given, and returns the newest first.
+func (c *chain) read(ctx context.Context, keys []string) ([]Receipt, error) {
+	signed, err := c.reports.fetch(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Receipt, 0, len(keys))
+	for i := len(signed) - 1; i >= 0; i-- {
+		receipt, err := c.older(keys[i], signed[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, receipt)
+	}
+	return out, nil
 }
 
 // older verifies the receipt before the last one given.

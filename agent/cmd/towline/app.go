@@ -142,6 +142,7 @@ func (a *app) ownCommands() map[string]func() *command {
 		"break-glass extend":   a.breakGlassExtendCommand,
 		"break-glass close":    a.breakGlassCloseCommand,
 		"break-glass list":     a.breakGlassListCommand,
+		"break-glass show":     a.breakGlassShowCommand,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,21 +46,14 @@ type driftResult struct {
 	Environment string `json:"environment"`
 	Agent       string `json:"agent"`
 	// Known is false if the agent gives no proof of now.
-	Known    bool        `json:"known"`
-	Message  string      `json:"message,omitempty"`
-	Receipt  string      `json:"receipt,omitempty"`
-	Finished time.Time   `json:"finished,omitzero"`
-	Revision string      `json:"revision,omitempty"`
-	Drift    []driftItem `json:"drift"`
+	Known    bool                `json:"known"`
+	Message  string              `json:"message,omitempty"`
+	Receipt  string              `json:"receipt,omitempty"`
+	Finished time.Time           `json:"finished,omitzero"`
+	Revision string              `json:"revision,omitempty"`
+	Drift    []control.DriftItem `json:"drift"`
 	// Unmanaged are objects beside the agent's own that nobody manages.
 	Unmanaged []control.UnmanagedItem `json:"unmanaged,omitempty"`
-}
-
-// driftItem is the drift of one object in JSON.
-type driftItem struct {
-	control.DriftItem
-	// Grant is the break-glass grant that holds the object.
-	Grant string `json:"grant,omitempty"`
 }
 
 func (a *app) drift(ctx context.Context, members []*member, now time.Time) (int, error) {
@@ -95,7 +87,7 @@ func (a *app) drift(ctx context.Context, members []*member, now time.Time) (int,
 
 // drift reads the receipt that the agent's report names.
 func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) {
-	out := driftResult{Environment: m.declared.Environment, Agent: m.declared.Name, Message: m.unproved(now), Drift: []driftItem{}}
+	out := driftResult{Environment: m.declared.Environment, Agent: m.declared.Name, Message: m.unproved(now), Drift: []control.DriftItem{}}
 	out.Known = out.Message == ""
 	if m.beat == nil || m.beat.Sequence == 0 {
 		return out, nil
@@ -114,20 +106,10 @@ func (m *member) drift(ctx context.Context, now time.Time) (driftResult, error) 
 	out.Receipt, out.Finished, out.Revision, out.Unmanaged = receipt.Key, receipt.Finished, receipt.Revision, receipt.Unmanaged
 	for _, item := range receipt.Drift {
 		if guard.Decision(item.Decision).Stands() {
-			out.Drift = append(out.Drift, driftItem{item, holder(receipt.Grants, item.Address)})
+			out.Drift = append(out.Drift, item)
 		}
 	}
 	return out, nil
-}
-
-// holder names the grant that holds an object, "" if none does.
-func holder(grants []control.GrantUse, address string) string {
-	for _, use := range grants {
-		if slices.Contains(use.Held, address) {
-			return use.ID
-		}
-	}
-	return ""
 }
 
 func (a *app) printDrift(results []driftResult, now time.Time) {

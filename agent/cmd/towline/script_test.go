@@ -242,13 +242,15 @@ func (s script) lastReceipt(environment, name string) (objstore.Info, error) {
 	return last, nil
 }
 
-// receipt [-epoch N] [-drift ADDRESS.ATTRIBUTE=DECISION] ENV NAME KEY-FILE: the agent
-// ends a round.
+// receipt [-epoch N] [-drift ADDRESS.ATTRIBUTE=DECISION] [-grant ID [-ended]] ENV NAME
+// KEY-FILE: the agent ends a round. With a grant the drift has changed while it was
+// open, and with -ended the decisions are what became of it.
 func receipt(s script, args []string) error {
 	flags := flag.NewFlagSet("receipt", flag.ContinueOnError)
 	epoch := flags.Int64("epoch", 1, "")
 	var drift repeated
 	flags.Var(&drift, "drift", "")
+	grant, ended := flags.String("grant", "", ""), flags.Bool("ended", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -273,7 +275,26 @@ func receipt(s script, args []string) error {
 		doc.Drift = append(doc.Drift, control.DriftItem{Address: path[:at], Attributes: []string{path[at+1:]}, Decision: decision, Since: now.Add(-5 * time.Minute)})
 	}
 	doc.DriftSet = control.DriftSet(doc.Drift)
+	if *grant != "" {
+		tellOfGrant(&doc, *grant, *ended)
+	}
 	return s.putReceipt(doc, s.key(flags.Arg(2)).Ed25519())
+}
+
+func tellOfGrant(doc *control.Receipt, id string, ended bool) {
+	var changes []control.GrantChange
+	for _, item := range doc.Drift {
+		change := control.GrantChange{Address: item.Address, Attributes: item.Attributes, Since: item.Since}
+		if ended {
+			change.Result = item.Decision
+		}
+		changes = append(changes, change)
+	}
+	if ended {
+		doc.GrantsEnded = []control.GrantEnd{{ID: id, Policy: "emergency", Ended: doc.Finished, After: control.AfterRevert, Changed: changes}}
+		return
+	}
+	doc.Grants = []control.GrantUse{{ID: id, Policy: "emergency", Until: doc.Finished.Add(time.Minute), Changed: changes}}
 }
 
 func (s script) putReceipt(doc control.Receipt, key ed25519.PrivateKey) error {
