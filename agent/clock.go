@@ -11,7 +11,7 @@ const (
 	// maxSkew is how far this machine's clock may be from the store's before it is said.
 	// Nothing is decided by comparing clocks, but expiry and people's reading are.
 	maxSkew = time.Minute
-	// skewEvery is how often the clocks are compared.
+	// skewEvery is how often the clocks are compared while nobody turns this one.
 	skewEvery = time.Hour
 )
 
@@ -19,7 +19,7 @@ const (
 // noted when the last heartbeat came, and the heartbeat says when it was given.
 func (a *Agent) compareClocks(ctx context.Context) {
 	said := a.voice.spoken()
-	if !a.compared.IsZero() && said.Sub(a.compared) < skewEvery {
+	if !a.compared.IsZero() && said.Sub(a.compared) < skewEvery && !turned(a.compared, said) {
 		return
 	}
 	info, err := a.store.Stat(ctx, control.HeartbeatKey(a.config.Environment, a.config.Agent))
@@ -30,4 +30,10 @@ func (a *Agent) compareClocks(ctx context.Context) {
 	if ahead := said.Sub(info.Modified); ahead.Abs() > maxSkew {
 		a.log.Warn("this machine's clock differs from the store's; set it by NTP", "ahead", ahead.Round(time.Second))
 	}
+}
+
+// turned tells whether the clock was set between two readings: it and the one that only
+// measures what has passed disagree about how long ago the first was.
+func turned(before, now time.Time) bool {
+	return (now.Round(0).Sub(before.Round(0)) - now.Sub(before)).Abs() > maxSkew
 }

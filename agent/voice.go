@@ -23,6 +23,8 @@ type voice struct {
 
 	mu   sync.Mutex
 	last control.Heartbeat
+	// at is when the last one was given, by both of the machine's clocks.
+	at time.Time
 	// held is the lease of which words tell, nil if none is held. period says how often they
 	// are given, 0 if nobody follows.
 	held   *lease.Lease
@@ -55,7 +57,7 @@ func (v *voice) begin(ctx context.Context, first control.Heartbeat) error {
 func (v *voice) spoken() time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.last.Time
+	return v.at
 }
 
 // again gives the last word once more.
@@ -78,7 +80,7 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 	if _, err := v.store.Put(ctx, control.HeartbeatKey(beat.Environment, beat.Agent), signed); err != nil {
 		return fmt.Errorf("send heartbeat: %w", err)
 	}
-	v.last = beat
+	v.last, v.at = beat, spoken
 	if v.period == 0 {
 		return nil
 	}

@@ -76,6 +76,21 @@ func (s *site) converge(ctx context.Context, after time.Time) error {
 	}
 }
 
+// awaitSkew waits until an agent whose clock is off has said so.
+func (s *site) awaitSkew(ctx context.Context, m *member) error {
+	late := time.After(patience)
+	for off := m.clock.off(); off != 0 && !saidSkew(m.log(), off); {
+		select {
+		case <-time.After(poll / 10):
+		case <-late:
+			return s.stuck(fmt.Sprintf("did not say that the clock of %s is off by %s", m.name, off))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // stuck says where agents are.
 func (s *site) stuck(what string) error {
 	last := s.ledger.newest()

@@ -149,7 +149,7 @@ func (o *Options) runSite(ctx context.Context, number, share int, report *Report
 	}
 	begin := time.Now()
 	for n := 1; n <= share && ctx.Err() == nil; n++ {
-		f, happened, err := s.strike(ctx)
+		f, happened, err := s.strike(ctx, (*site).choose)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // another site has failed, or the run was interrupted
@@ -189,9 +189,9 @@ func (s *site) begin(ctx context.Context) error {
 
 // strike publishes a revision, has one fault happen while it is made true, and
 // checks everything when that is over.
-func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
+func (s *site) strike(ctx context.Context, choose func(*site) fault) (f fault, happened bool, err error) {
 	s.declared.change(s.random)
-	f = s.choose()
+	f = choose(s)
 	m, err := s.holder(ctx)
 	if err != nil {
 		return f, false, err
@@ -231,8 +231,25 @@ func (s *site) strike(ctx context.Context) (f fault, happened bool, err error) {
 	if happened {
 		since = time.Now()
 	}
+	return f, happened, s.settle(ctx, since)
+}
+
+// settle waits until the agents have converged, checks everything, and has clocks go right
+// again that were off for long enough.
+func (s *site) settle(ctx context.Context, since time.Time) error {
 	if err := s.converge(ctx, since); err != nil {
-		return f, happened, err
+		return err
 	}
-	return f, happened, s.check(ctx)
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	for _, m := range s.members {
+		if err := s.awaitSkew(ctx, m); err != nil {
+			return err
+		}
+		if err := m.clock.pass(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/simcloud/cloudapi"
 )
 
-// options are those of a run in a test's folder.
+// options are those of a run in a test's folder, with the race detector and without a
+// clock that can be turned: it would have all be compiled twice.
 func options(t *testing.T) *Options {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +54,8 @@ func TestChecksFindViolations(t *testing.T) {
 	if err := s.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if _, _, err := s.strike(t.Context()); err != nil {
+	for _, choose := range []func(*site) fault{killAtCall, storeError} {
+		if _, _, err := s.strike(t.Context(), choose); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +130,7 @@ func TestSecondCreationIsFound(t *testing.T) {
 func TestChangeByAnotherIsFound(t *testing.T) {
 	t.Parallel()
 	l, noon := newLedger(nil), time.Now()
-	l.reigns = []lease.Record{{Epoch: 1, Holder: "agent-1/a", Taken: noon}, {Epoch: 2, Holder: "agent-2/b", Taken: noon.Add(time.Minute)}}
+	l.reigns = []reign{{"agent-1/a", noon}, {"agent-2/b", noon.Add(time.Minute)}}
 	l.underWay = map[string]bool{"7": true}
 	for i, test := range []struct {
 		after time.Duration
@@ -148,24 +149,37 @@ func TestChangeByAnotherIsFound(t *testing.T) {
 	}
 }
 
-// TestLateTakeoverIsFound has one agent follow another too late.
-func TestLateTakeoverIsFound(t *testing.T) {
+// TestTakeoverAtTheWrongTimeIsFound has one agent follow another too late, or too early.
+func TestTakeoverAtTheWrongTimeIsFound(t *testing.T) {
 	t.Parallel()
+	silence := lease.Silence(period)
 	for name, test := range map[string]struct {
-		silence time.Duration
-		found   bool
-	}{"in time": {3*period - 1, false}, "late": {3 * period, true}} {
+		// words are when the first agent speaks, before the second takes over.
+		words []time.Duration
+		want  string
+	}{
+		"in time":                               {[]time.Duration{4 * period, silence}, ""},
+		"at the last moment":                    {[]time.Duration{3*period - 1}, ""},
+		"late":                                  {[]time.Duration{3 * period}, "after its last word"},
+		"early":                                 {[]time.Duration{3 * period, silence - 1}, "never silent for longer"},
+		"words came after its last look":        {[]time.Duration{silence + period/4, period / 4, period / 8}, ""},
+		"was silent once, and has spoken since": {[]time.Duration{4 * period, 2 * period, period}, "never silent for longer"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{report: &Report{}, members: []*member{{name: "agent-1"}, {name: "agent-2"}}}
 			noon := time.Now()
-			s.members[0].spoke(noon)
-			l := newLedger(s)
-			l.reigns = []lease.Record{{Epoch: 1, Holder: "agent-1/a"}, {Epoch: 2, Holder: "agent-2/b", Taken: noon.Add(test.silence)}}
-			if err := l.succession(); errors.Is(err, ErrViolated) != test.found {
-				t.Errorf("followed after %s: %v", test.silence, err)
+			for _, before := range test.words {
+				s.members[0].spoke(noon.Add(-before))
 			}
-			if s.report.Takeovers != 1 || s.report.Longest != test.silence {
+			s.members[0].spoke(noon.Add(period)) // it has gone on since
+			l := newLedger(s)
+			l.reigns = []reign{{"agent-1/a", noon.Add(-time.Hour)}, {"agent-2/b", noon}}
+			err := l.succession()
+			if errors.Is(err, ErrViolated) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if last := test.words[len(test.words)-1]; s.report.Takeovers != 1 || s.report.Longest != last {
 				t.Errorf("the report has %d takeovers, the longest %s", s.report.Takeovers, s.report.Longest)
 			}
 		})

@@ -36,6 +36,8 @@ var kinds = []kind{
 	{8, killAtCall},
 	{6, killAtStore},
 	{5, killAtEntry},
+	{6, clockTurned},
+	{4, killedClockOff},
 	{8, storeError},
 	{2, storeSlow},
 	{2, partStore},
@@ -68,22 +70,6 @@ func (s *site) choose() fault {
 	panic("unreachable: the weights add up")
 }
 
-// isChange matches the calls that change something in the cloud.
-func isChange(req *http.Request) bool { return req.Method != http.MethodGet }
-
-func everyRequest(*http.Request) bool { return true }
-
-// storeCalls is about how many requests a round makes to the store that applies a revision.
-const storeCalls = 18
-
-// side is one of the two sides of a request's effect.
-func side(random *rand.Rand) (after bool, text string) {
-	if random.IntN(2) == 0 {
-		return false, "before"
-	}
-	return true, "after"
-}
-
 // killer is one of the ways in which an agent's process ends.
 func killer(random *rand.Rand) (kill func(*member), text string) {
 	if random.IntN(3) == 0 {
@@ -93,49 +79,19 @@ func killer(random *rand.Rand) (kill func(*member), text string) {
 }
 
 // killAtCall ends the agent right before or after the effect of one call to the cloud.
-func killAtCall(s *site) fault {
-	call := s.random.IntN(max(s.declared.calls, 1))
-	after, text := side(s.random)
-	kill, who := killer(s.random)
-	return fault{kind: "killed at a call to the cloud", what: fmt.Sprintf("SIGKILL of %s %s call %d to the cloud takes effect", who, text, call+1),
-		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
-			return m.cloud.set(isChange, call, 1, strike{carriedOut: after, do: func() { kill(m) }}), nil
-		}}
-}
+func killAtCall(s *site) fault { return killed(s, "killed at a call to the cloud", atCall(s)) }
 
 // killAtStore ends the agent right before or after the effect of one request to the store.
-func killAtStore(s *site) fault {
-	call := s.random.IntN(storeCalls)
-	after, text := side(s.random)
-	kill, who := killer(s.random)
-	return fault{kind: "killed at a request to the store", what: fmt.Sprintf("SIGKILL of %s %s request %d to the store takes effect", who, text, call+1),
-		set: func(_ context.Context, m *member) (<-chan struct{}, error) {
-			return m.store.set(everyRequest, call, 1, strike{carriedOut: after, do: func() { kill(m) }}), nil
-		}}
-}
+func killAtStore(s *site) fault { return killed(s, "killed at a request to the store", atStore(s)) }
 
-// killAtEntry ends the agent as soon as its journal holds so many entries: an
-// intent and a result for each call.
-func killAtEntry(s *site) fault {
-	entries := 1 + s.random.IntN(max(2*s.declared.calls, 1))
+// killAtEntry ends the agent as soon as its journal holds so many entries.
+func killAtEntry(s *site) fault { return killed(s, "killed at an entry of the journal", atEntry(s)) }
+
+func killed(s *site, kind string, at point) fault {
 	kill, who := killer(s.random)
-	return fault{kind: "killed at an entry of the journal", what: fmt.Sprintf("SIGKILL of %s when the journal has %d entries", who, entries),
+	return fault{kind: kind, what: fmt.Sprintf("SIGKILL of %s %s", who, at.text),
 		set: func(ctx context.Context, m *member) (<-chan struct{}, error) {
-			sprung := make(chan struct{})
-			m.watchers.Go(func() {
-				tick := time.NewTicker(500 * time.Microsecond)
-				defer tick.Stop()
-				for m.journalled() < entries {
-					select {
-					case <-ctx.Done():
-						return
-					case <-tick.C:
-					}
-				}
-				kill(m)
-				close(sprung)
-			})
-			return sprung, nil
+			return at.set(ctx, m, 0, func() { kill(m) }), nil
 		}}
 }
 

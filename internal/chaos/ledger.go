@@ -22,13 +22,19 @@ type ledger struct {
 	signed map[string][]byte
 	read   map[string]bool
 	// reigns are the epochs of the lease, the first one at index 0.
-	reigns []lease.Record
+	reigns []reign
 	// underWay are the slots for which the last holder that was followed had a call under way.
 	underWay map[string]bool
 	// made counts creations in the cloud's log up to an event; there are the objects that it leaves.
 	made  map[cloudapi.Ref]int
 	there map[cloudapi.Ref]bool
 	event int64
+}
+
+// reign is an epoch of the lease, taken at a moment by the harness's own clock.
+type reign struct {
+	holder string
+	taken  time.Time
 }
 
 func newLedger(s *site) *ledger {
@@ -111,7 +117,8 @@ func (l *ledger) newest() control.Receipt {
 // converged tells whether a round that began after a moment has made the newest revision true.
 func (l *ledger) converged(after time.Time) bool {
 	r := l.newest()
-	return r.Revision == l.site.revision && r.Started.After(after) && (r.Outcome == control.OutcomeConverged || r.Outcome == control.OutcomeApplied)
+	m := l.site.memberOf(r.Agent)
+	return m != nil && r.Revision == l.site.revision && m.clock.when(r.Started).After(after) && (r.Outcome == control.OutcomeConverged || r.Outcome == control.OutcomeApplied)
 }
 
 // epochs checks that the lease's epochs have no gap, each the one holder it ever had,
@@ -127,12 +134,16 @@ func (l *ledger) epochs(ctx context.Context) error {
 			return violated("epoch %d of %d: %w", epoch, current.Epoch, err)
 		}
 		if int(epoch) <= len(l.reigns) {
-			if before := l.reigns[epoch-1]; before.Holder != record.Holder {
-				return violated("epoch %d was held by %s and is held by %s", epoch, before.Holder, record.Holder)
+			if before := l.reigns[epoch-1]; before.holder != record.Holder {
+				return violated("epoch %d was held by %s and is held by %s", epoch, before.holder, record.Holder)
 			}
 			continue
 		}
-		l.reigns = append(l.reigns, record)
+		taken := l.site.takenAt(epoch)
+		if taken.IsZero() {
+			return violated("epoch %d is held by %s, who was not seen to take it", epoch, record.Holder)
+		}
+		l.reigns = append(l.reigns, reign{record.Holder, taken})
 		if err := l.succession(); err != nil {
 			return err
 		}
@@ -140,20 +151,23 @@ func (l *ledger) epochs(ctx context.Context) error {
 	return nil
 }
 
-// succession checks that the newest epoch was taken in time.
+// succession checks that the newest epoch was taken neither too early nor too late.
 func (l *ledger) succession() error {
 	if len(l.reigns) < 2 {
 		return nil
 	}
 	now, before := l.reigns[len(l.reigns)-1], l.reigns[len(l.reigns)-2]
-	former := l.site.memberOf(before.Holder)
-	if former == nil || former == l.site.memberOf(now.Holder) {
+	former := l.site.memberOf(before.holder)
+	if former == nil || former == l.site.memberOf(now.holder) {
 		return nil
 	}
-	silence := now.Taken.Sub(former.lastWord(now.Taken))
+	silence, longest := former.silence(now.taken)
 	l.site.report.followed(silence)
 	if silence >= 3*period {
-		return violated("%s followed %s %s after its last word, and a period is %s", now.Holder, before.Holder, silence, period)
+		return violated("%s followed %s %s after its last word, and a period is %s", now.holder, before.holder, silence, period)
+	}
+	if longest < lease.Silence(period) {
+		return violated("%s followed %s, which was never silent for longer than %s before, and a period is %s", now.holder, before.holder, longest, period)
 	}
 	return nil
 }
@@ -161,8 +175,8 @@ func (l *ledger) succession() error {
 // reigning is the holder at a moment.
 func (l *ledger) reigning(at time.Time) string {
 	for i := len(l.reigns) - 1; i >= 0; i-- {
-		if !l.reigns[i].Taken.After(at) {
-			return agentOf(l.reigns[i].Holder)
+		if !l.reigns[i].taken.After(at) {
+			return agentOf(l.reigns[i].holder)
 		}
 	}
 	return ""

@@ -25,6 +25,8 @@ type member struct {
 	declared control.Agent
 	// store and cloud are its ways to them.
 	store, cloud *relay
+	// clock is its machine's.
+	clock *clock
 
 	mu sync.Mutex
 	// words are when it has given words, of the last minute or so.
@@ -70,7 +72,7 @@ func (m *member) start() error {
 // environ is what the agent's machine has.
 func (m *member) environ() []string {
 	out := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "TMPDIR=" + os.TempDir(), "TF_CLI_CONFIG_FILE=" + m.site.opts.cliConfig(),
-		"SIMCLOUD_ENDPOINT=" + m.cloud.url, "SIMCLOUD_ACTOR=" + m.name}
+		"SIMCLOUD_ENDPOINT=" + m.cloud.url, "SIMCLOUD_ACTOR=" + m.name, clockVariable + "=" + m.clock.file.Name()}
 	for name, value := range m.site.opts.s3.Env() {
 		if name != "AWS_ENDPOINT_URL_S3" {
 			out = append(out, name+"="+value)
@@ -166,10 +168,15 @@ func (m *member) journalled() int {
 // lastWords are the end of the agent's log.
 func (m *member) lastWords() string {
 	const lines = 30
+	all := strings.Split(strings.TrimSpace(m.log()), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// log is all that the agent has logged.
+func (m *member) log() string {
 	data, err := os.ReadFile(filepath.Join(m.dir, "agent.log"))
 	if err != nil {
 		return err.Error()
 	}
-	all := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+	return string(data)
 }

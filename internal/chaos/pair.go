@@ -19,6 +19,8 @@ var pairKinds = []kind{
 	{5, followed(paused)},
 	{5, followed(partStore)},
 	{4, bothKilled},
+	{4, followersClock},
+	{3, followed(killedClockOff)},
 }
 
 // followed has a fault go on until the other agent has taken over.
@@ -43,6 +45,24 @@ func bothKilled(s *site) fault {
 				}
 			}}), nil
 		}}
+}
+
+// followersClock turns the clock of the agent that stands by, at a point of the one that works.
+func followersClock(s *site) fault {
+	at, t := anyPoint(s), chooseTurning(s)
+	return fault{kind: "follower's clock turned", what: fmt.Sprintf("the follower's clock is %s %s", t.text, at.text), lasts: t.lasts,
+		set: func(ctx context.Context, m *member) (<-chan struct{}, error) {
+			return at.set(ctx, m, serversAnswer, func() { t.happen(s.other(m)) }), nil
+		},
+		heal: func(m *member) error { return t.heal(s.other(m)) }}
+}
+
+// other is the second of two agents.
+func (s *site) other(m *member) *member {
+	if s.members[0] == m {
+		return s.members[1]
+	}
+	return s.members[0]
 }
 
 // holder is the agent that holds the lease.
@@ -116,14 +136,26 @@ func (m *member) spoke(at time.Time) {
 	}
 }
 
-// lastWord is when the agent gave its last word before a moment.
-func (m *member) lastWord(before time.Time) time.Time {
+// silence is how long the agent had given no word at a moment, and the longest of its
+// silences that went on into the period before: a follower has heard one of them, and words
+// may have come between its last look and that moment.
+func (m *member) silence(at time.Time) (last, longest time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i := len(m.words) - 1; i >= 0; i-- {
-		if m.words[i].Before(before) {
-			return m.words[i]
+	end := at
+	for i := len(m.words) - 1; i >= 0 && at.Sub(end) < period; i-- {
+		word := m.words[i]
+		if !word.Before(at) {
+			continue
 		}
+		longest = max(longest, end.Sub(word))
+		if end.Equal(at) {
+			last = longest
+		}
+		end = word
 	}
-	return time.Time{}
+	if end.Equal(at) {
+		return at.Sub(time.Time{}), at.Sub(time.Time{}) // it has given none
+	}
+	return last, longest
 }

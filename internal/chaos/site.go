@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"filippo.io/age"
@@ -67,6 +68,10 @@ type site struct {
 	// reported gets a word whenever an agent has given one.
 	reported chan struct{}
 	report   *Report
+
+	mu sync.Mutex
+	// taken are when epochs of the lease were taken.
+	taken map[int64]time.Time
 }
 
 // newSite makes an environment in which nothing is declared and no agent runs yet.
@@ -93,7 +98,7 @@ func (s *site) close(keep bool) (err error) {
 		m.kill()
 		m.store.close()
 		m.cloud.close()
-		err = errors.Join(err, m.unmount(keep))
+		err = errors.Join(err, m.clock.close(), m.unmount(keep))
 	}
 	if s.server != nil {
 		_ = s.server.Close() // whatever is under way is of no interest any more
@@ -175,19 +180,52 @@ func (s *site) addAgent(ctx context.Context, shard, scope string) error {
 		return err
 	}
 	m.store.watch(func(method, path string) {
-		if method == http.MethodPut && strings.HasSuffix(path, "/heartbeat.json") {
-			m.spoke(time.Now())
-			select {
-			case s.reported <- struct{}{}:
-			default:
-			}
+		if method == http.MethodPut {
+			m.wrote(path, time.Now())
 		}
 	})
 	if err := m.furnish(s.repo.Root(), token); err != nil {
 		return err
 	}
+	if m.clock, err = newClock(filepath.Join(m.dir, "clock")); err != nil {
+		return err
+	}
 	s.members = append(s.members, m)
 	return nil
+}
+
+// wrote looks at what the agent has written into the store: its words, and the lease.
+func (m *member) wrote(path string, at time.Time) {
+	s := m.site
+	switch {
+	case strings.HasSuffix(path, "/heartbeat.json"):
+		m.spoke(at)
+		select {
+		case s.reported <- struct{}{}:
+		default:
+		}
+	case strings.Contains(path, "/"+s.shard().LeasePrefix()):
+		if epoch, ok := control.ParseLeaseKey(path); ok {
+			s.took(epoch, at)
+		}
+	}
+}
+
+// took takes down when an epoch was taken: the store lets nobody take it again.
+func (s *site) took(epoch int64, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == nil {
+		s.taken = map[int64]time.Time{}
+	}
+	s.taken[epoch] = at
+}
+
+// takenAt is when an epoch was taken, the zero time if nobody was seen to take it.
+func (s *site) takenAt(epoch int64) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken[epoch]
 }
 
 // furnish writes what the agent needs to begin.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // Programs are the commands of this module as they are now.
@@ -28,8 +29,8 @@ const (
 // providerVersion is the version under which the mirror offers our providers.
 const providerVersion = "0.1.0"
 
-// Build compiles the commands into dir.
-func Build(ctx context.Context, dir string) (Programs, error) {
+// Build compiles the commands into dir, with flags of go build.
+func Build(ctx context.Context, dir string, flags ...string) (Programs, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return Programs{}, err
@@ -40,7 +41,7 @@ func Build(ctx context.Context, dir string) (Programs, error) {
 		{race, "./agent/cmd/towline"},
 		{"./provider/cmd/" + providerTowline, "./internal/simcloud/cmd/" + simcloudProgram, "./internal/simcloud/cmd/" + providerSimcloud},
 	} {
-		cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", dir + string(filepath.Separator)}, args...)...)
+		cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", dir + string(filepath.Separator)}, flags, args)...)
 		cmd.Dir = root
 		_, stderr, status, err := run(ctx, cmd)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/chaos"
-	"github.com/towline/terraform-provider-towline/internal/demo"
 )
 
 func main() {
@@ -41,7 +40,7 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("make a folder: %w", err)
 	}
 	fmt.Printf("%d faults in %d environments, seed %d, in %s\n", opts.Faults, opts.Sites, opts.Seed, dir)
-	if opts.Programs, err = demo.Build(ctx, filepath.Join(dir, "bin")); err != nil {
+	if opts.Programs, err = chaos.Build(ctx, filepath.Join(dir, "bin")); err != nil {
 		return err
 	}
 	opts.Dir = dir
