@@ -129,6 +129,7 @@ type Agent struct {
 	sealing  sealing
 	secrets  *Secrets
 	grants   *grantBook
+	metrics  *metrics
 	// credentials are those of AWS, nil if there are none.
 	credentials aws.CredentialsProvider
 	// said is what the last receipt told.
@@ -157,6 +158,7 @@ func New(config Config, opts Options) (*Agent, error) {
 	}
 	a.log = a.secrets.Logger(a.log)
 	a.life, a.end = context.WithCancel(context.Background())
+	a.metrics = newMetrics()
 	a.grants = &grantBook{folder: repository.OpenGrantFolder(config.DataDir, config.Environment)}
 	a.tenure, a.replica, a.around = &lease.Tenure{}, &replica{agent: a}, map[control.Shard]left{}
 	for _, step := range []func() error{a.lockFolder, a.openKey, a.openSealing, a.openClient, a.openMemory, a.openState, a.openVoice} {

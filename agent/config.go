@@ -32,6 +32,9 @@ type Config struct {
 	// ProviderMemoryMiB is how much memory a provider's process may hold before it is
 	// ended, in MiB; 0 means what every provider known can do with.
 	ProviderMemoryMiB uint64 `hcl:"provider_memory_mib,optional"`
+	// MetricsFile is a file of the node exporter's textfile collector that every round
+	// replaces, "" for none.
+	MetricsFile string `hcl:"metrics_file,optional"`
 	// Variables are where the values of variables are, for whatever revision declares them.
 	Variables []Reference `hcl:"variable,block"`
 	JoinToken *JoinToken  `hcl:"join_token,block"`
@@ -82,6 +85,9 @@ func (c Config) check(path string) tfdiags.Diagnostics {
 	}
 	if c.ProviderMemoryMiB != 0 && c.ProviderMemoryMiB < minProviderMemory {
 		return invalid(fmt.Sprintf("provider_memory_mib must be at least %d: hardly any provider starts with less.", minProviderMemory))
+	}
+	if c.MetricsFile != "" && (!filepath.IsAbs(c.MetricsFile) || filepath.Ext(c.MetricsFile) != ".prom") {
+		return invalid("metrics_file must be an absolute path that ends in .prom, as the node exporter's textfile collector asks for.")
 	}
 	for _, ref := range c.Variables {
 		if err := ref.check(); err != nil {

@@ -43,3 +43,22 @@ func TestConfigMirrors(t *testing.T) {
 		})
 	}
 }
+
+// TestConfigMetricsFile: the textfile collector reads files that end in .prom only.
+func TestConfigMetricsFile(t *testing.T) {
+	t.Parallel()
+	for file, ok := range map[string]bool{"/var/lib/node/agent.prom": true, "agent.prom": false, "/var/lib/node/agent.txt": false} {
+		path := filepath.Join(t.TempDir(), "agent.hcl")
+		text := "store = \"s3://b/p\"\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = \"/r\"\ndata_dir = \"/d\"\nmetrics_file = \"" + file + "\"\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, diags := agent.LoadConfig(path)
+		if ok && (diags.HasErrors() || config.MetricsFile != file) {
+			t.Errorf("%s: %v", file, diags.Err())
+		}
+		if !ok && (!diags.HasErrors() || !strings.Contains(diags[0].Detail, "metrics_file must be an absolute path that ends in .prom")) {
+			t.Errorf("%s: %v", file, diags)
+		}
+	}
+}

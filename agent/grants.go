@@ -75,6 +75,7 @@ func (r *round) readGrants(ctx context.Context) error {
 	records := a.grants.taken().With(here).Records(a.config.Environment, r.declared.Policies, a.now())
 	r.warnOfGrants(records, here)
 	r.grants = r.inForce(records)
+	r.waiting = waitingOf(records)
 	r.rememberGrants(records, fresh)
 	return nil
 }
@@ -144,6 +145,17 @@ func (r *round) inForce(records []repository.GrantRecord) []guard.OpenGrant {
 		}
 		policy, request := r.declared.Policies[grant.Request.Policy], grant.Request
 		out = append(out, guard.OpenGrant{ID: request.ID, Policy: request.Policy, Targets: request.Targets, Opened: request.Opened, Until: request.Until, After: policy.After, Scopes: policy.Scopes})
+	}
+	return out
+}
+
+// waitingOf are the grants that need approval.
+func waitingOf(records []repository.GrantRecord) []control.Grant {
+	var out []control.Grant
+	for _, record := range records {
+		if record.Refusal == nil && record.Grant.Phase == control.GrantPending {
+			out = append(out, record.Grant)
+		}
 	}
 	return out
 }

@@ -27,6 +27,11 @@ func (r *round) report(ctx context.Context) {
 	r.noteGrants()
 	r.message = a.secrets.Redact(r.message)
 	r.log()
+	defer func() {
+		if err := r.measure(); err != nil {
+			a.log.Warn("metrics not written", "file", a.config.MetricsFile, "error", err)
+		}
+	}()
 	if a.doubled != nil {
 		return // the other process's receipts are the chain that counts
 	}

@@ -29,6 +29,8 @@ type round struct {
 	// neighbours are the other shards.
 	neighbours []neighbour
 	grants     []guard.OpenGrant
+	// waiting are those that need approval.
+	waiting []control.Grant
 	// grantsEnded are the grants that are not in force any more, with what came of them.
 	grantsEnded []control.GrantEnd
 	revision    *loaded

@@ -58,6 +58,8 @@ type world struct {
 	recipients []string
 	// references are the places of variables' values in the agent's configuration.
 	references []agent.Reference
+	// metrics is the file for metrics, "" for none.
+	metrics string
 	// credentials are those of AWS, nil if there are none.
 	credentials aws.CredentialsProvider
 
@@ -277,7 +279,7 @@ func (w *world) start() error {
 func (w *world) config(dir string) agent.Config {
 	return agent.Config{
 		Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"), DataDir: dir,
-		JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}, Identities: w.identities, Variables: w.references,
+		JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}, Identities: w.identities, Variables: w.references, MetricsFile: w.metrics,
 	}
 }
 
