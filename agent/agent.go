@@ -122,8 +122,10 @@ type Agent struct {
 	recovered    []control.Change
 	// expiring is the metadata of which was logged that it ends soon.
 	expiring string
-	// running is the revision that is loaded.
+	// running is the revision that is loaded; last the one that was applied last, while
+	// running waits for approval.
 	running  *loaded
+	last     *loaded
 	policies policies
 	interval time.Duration
 	sealing  sealing
@@ -213,6 +215,7 @@ func (a *Agent) Close() error {
 	if a.voice != nil {
 		a.voice.quiet()
 	}
+	a.dropLast()
 	if a.running != nil {
 		errs = append(errs, a.running.close())
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -52,13 +53,16 @@ func (r *round) load(ctx context.Context) error {
 		r.revision = a.running
 		return nil
 	}
+	a.dropLast()
 	next, err := a.loadRevision(ctx, *wanted)
 	if err != nil {
 		return r.stay(*wanted, err)
 	}
 	a.log.Info("revision loaded", "revision", next.digest, "channel", r.self.Channel)
+	before := a.running
 	a.running, r.revision = next, next
-	return a.removeOldRevisions(next.dir)
+	a.retire(before)
+	return a.removeOldRevisions(next.dir, a.revisionDir(a.memory.Revision))
 }
 
 // stay keeps the revision that is in force, from the data folder if the agent was
@@ -162,36 +166,48 @@ func (a *Agent) equip(next *loaded) error {
 		return diags.Err()
 	}
 	next.engine, next.providers = engine.New(engine.Options{Providers: source, Now: a.now, StopGrace: a.timeouts.Stop}), closer
-	if a.running != nil {
-		if err := a.running.close(); err != nil {
-			a.log.Warn("providers did not end cleanly", "error", err)
+	return nil
+}
+
+// retire ends the providers of a revision, unless another one that is loaded uses them.
+func (a *Agent) retire(old *loaded) {
+	for _, used := range []*loaded{a.running, a.last} {
+		if old == nil || used != nil && used.engine == old.engine {
+			return
 		}
 	}
-	return nil
+	if err := old.close(); err != nil {
+		a.log.Warn("providers did not end cleanly", "error", err)
+	}
+}
+
+// dropLast ends what the last applied revision needed while another waited for approval.
+func (a *Agent) dropLast() {
+	last := a.last
+	a.last = nil
+	a.retire(last)
 }
 
 // abandon ends the providers after a step ran out of time: one of them may hang, and
 // would be asked again. The next round loads the revision anew.
 func (a *Agent) abandon() {
-	if a.running == nil {
-		return
-	}
-	if err := a.running.close(); err != nil {
-		a.log.Warn("providers did not end cleanly", "error", err)
-	}
+	a.dropLast()
+	running := a.running
 	a.running = nil
+	a.retire(running)
 }
 
-// removeOldRevisions keeps the folder of the running revision only; the
-// repository's client still has the archives it may need again.
-func (a *Agent) removeOldRevisions(keep string) error {
-	parent := filepath.Dir(keep)
+// removeOldRevisions keeps the folders of the running revision and of the one that was
+// applied last, which may be another; the repository's client still has the archives it
+// may need again.
+func (a *Agent) removeOldRevisions(keep ...string) error {
+	parent := filepath.Dir(keep[0])
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return fmt.Errorf("list revisions: %w", err)
 	}
 	for _, entry := range entries {
-		if path := filepath.Join(parent, entry.Name()); path != keep {
+		if path := filepath.Join(parent, entry.Name()); !slices.Contains(keep, path) {
 			if err := os.RemoveAll(path); err != nil {
 				return fmt.Errorf("remove old revision: %w", err)
 			}

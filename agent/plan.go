@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,16 +97,30 @@ func (r *round) planOptions() engine.PlanOptions {
 // makePlan reads all objects, judges their drift, and plans what is to be done
 // about it and about the revision.
 func (r *round) makePlan(ctx context.Context) error {
-	a := r.agent
 	r.lookAround(ctx)
-	plan, err := r.firstPlan(ctx)
+	before := r.agent.memory.Drift
+	plan, err := r.planRevision(ctx)
 	if err != nil {
 		return err
+	}
+	err = r.propose(ctx, plan)
+	if errors.Is(err, errPending) {
+		return r.keepLast(ctx, before, err)
+	}
+	return err
+}
+
+// planRevision plans the round's revision, and returns the plan before drift was judged.
+func (r *round) planRevision(ctx context.Context) (*plans.Plan, error) {
+	a := r.agent
+	plan, err := r.firstPlan(ctx)
+	if err != nil {
+		return nil, err
 	}
 	a.secrets.learnPlan(plan)
 	schemas, err := r.schemas(ctx, plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reopened := r.renewGrants()
 	observed := guard.Observe(plan, *r.rules(), schemas)
@@ -117,10 +132,10 @@ func (r *round) makePlan(ctx context.Context) error {
 	r.plan = plan
 	if len(r.judged) > 0 || reopened {
 		if err := r.planAgain(ctx, plan); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return r.propose(ctx, plan)
+	return plan, nil
 }
 
 // firstPlan reads the objects that are due and plans. What the plan would change

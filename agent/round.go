@@ -45,6 +45,9 @@ type round struct {
 	unmanaged []control.UnmanagedItem
 	approved  guard.Approved
 	changes   []control.Change
+	// waits says why the newest revision is not in force yet; proposed is what it would change.
+	waits    string
+	proposed []control.Change
 	// proposals are what became of plans that need approval.
 	proposals []control.ProposalUse
 	// policies are what policies said about the plan.
@@ -156,6 +159,7 @@ func (r *round) conclude() {
 	default:
 		r.outcome = control.OutcomeConverged
 	}
+	r.concludeWaiting()
 	if r.outcome == control.OutcomeConverged || r.outcome == control.OutcomeApplied {
 		r.agent.memory.Converged = r.agent.now().UTC()
 	}

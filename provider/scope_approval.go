@@ -37,7 +37,7 @@ func approvalAttribute() schema.Attribute {
 			},
 			"changes": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(false),
-				MarkdownDescription: "Whether what a revision changes needs approval as well, and not only what is proposed about drift. While it waits nothing of the plan is applied. It does not, unless set.",
+				MarkdownDescription: "Whether what a revision changes needs approval as well, and not only what is proposed about drift. While it waits nothing of it is applied, and the revision before stays in force: drift from that is corrected. It does not, unless set.",
 			},
 		},
 	}

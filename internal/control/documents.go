@@ -301,7 +301,7 @@ const (
 	OutcomeApplied   Outcome = "applied"   // changes were made, all succeeded
 	OutcomeDrifted   Outcome = "drifted"   // drift stands: observed, proposed, in grace or under a grant
 	OutcomeRefused   Outcome = "refused"   // the guard refused the plan; nothing was applied
-	OutcomePending   Outcome = "pending"   // the revision's changes wait for approval; nothing was applied
+	OutcomePending   Outcome = "pending"   // the revision's changes wait for approval; the one before is kept
 	OutcomeFailed    Outcome = "failed"    // a step failed; the message says which
 	OutcomeStandby   Outcome = "standby"   // another agent works, and this one takes over if it ends; no receipt says so
 )
