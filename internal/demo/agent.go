@@ -141,6 +141,12 @@ func (w *World) Await(ctx context.Context, after int64, what string, match func(
 // converged is a round that found nothing to do.
 func converged(r control.Receipt) bool { return r.Outcome == control.OutcomeConverged }
 
+// idle is a round that found nothing to do: what is only observed stays.
+func idle(r control.Receipt) bool {
+	return converged(r) || r.Outcome == control.OutcomeDrifted &&
+		!slices.ContainsFunc(r.Drift, func(item control.DriftItem) bool { return item.Decision != "observed" })
+}
+
 // decided returns a condition: the round decided this about each of the addresses.
 func decided(decision string, addresses ...string) func(control.Receipt) bool {
 	return func(r control.Receipt) bool {

@@ -38,5 +38,5 @@ func AWS(ctx context.Context, dir string) (Stage, Options, error) {
 		server.Stop()
 		return nil, Options{}, fmt.Errorf("reach the S3 server: %w", err)
 	}
-	return &awsMock{}, Options{S3: server, Bucket: "towline", Mirror: mirror, Poll: 4 * time.Second, Grace: 15 * time.Second}, nil
+	return &awsMock{}, Options{S3: server, Bucket: "towline", Mirror: mirror, Poll: 4 * time.Second, Grace: 15 * time.Second, Override: awsScope}, nil
 }

@@ -18,6 +18,9 @@ func (w *World) Enrol(ctx context.Context) (Result, error) {
 	if err := w.writeVariables(); err != nil {
 		return Result{}, err
 	}
+	if err := w.write("enrol/demo_override.tf", w.opts.Override); err != nil {
+		return Result{}, err
+	}
 	if _, err := w.Terraform(ctx, "init", "-input=false", "-no-color"); err != nil {
 		return Result{}, err
 	}

@@ -37,6 +37,12 @@ type Stage interface {
 	emergency() edit
 }
 
+// step is a part of the demonstration.
+type step struct {
+	title string
+	run   func(context.Context) error
+}
+
 // story is the demonstration while it runs.
 type story struct {
 	world *World
@@ -58,10 +64,7 @@ func Tell(ctx context.Context, opts Options, stage Stage, out io.Writer) error {
 	}
 	s.say("A cloud: %s", stage.introduce())
 	s.say("A store: %s", s.world.place())
-	steps := []struct {
-		title string
-		run   func(context.Context) error
-	}{
+	steps := []step{
 		{"Enrol an environment: terraform apply", s.enrol},
 		{"Publish a signed revision", s.publish},
 		{"Start the agent inside the network", s.converge},
@@ -70,6 +73,10 @@ func Tell(ctx context.Context, opts Options, stage Stage, out io.Writer) error {
 		{"Break the glass", s.breakGlass},
 		{"Give it back", s.giveBack},
 		{"Is it live?", s.status},
+	}
+	if on, ok := stage.(sharing); ok {
+		steps = slices.Insert(steps, 4, step{"Share an object with other writers", func(ctx context.Context) error { return s.share(ctx, on) }})
+		steps = slices.Insert(steps, len(steps)-1, step{"Adopt a change", func(ctx context.Context) error { return s.adopt(ctx, on) }})
 	}
 	for i, step := range steps {
 		s.printf("\n[%d/%d] %s\n", i+1, len(steps), step.title)
@@ -236,7 +243,7 @@ func (s *story) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.world.Await(ctx, after, "a round finds nothing to do", converged)
+	_, err = s.world.Await(ctx, after, "a round finds nothing to do", idle)
 	return err
 }
 

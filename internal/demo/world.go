@@ -43,6 +43,8 @@ type Options struct {
 	Host string
 	// Poll is the time between rounds, Grace how long drift stands.
 	Poll, Grace time.Duration
+	// Override is laid over the configuration of examples/enrol, "" for nothing.
+	Override string
 }
 
 // World is one machine on which everything runs: the people who declare and
@@ -241,9 +243,22 @@ func (w *World) Terraform(ctx context.Context, args ...string) (Result, error) {
 	return result, err
 }
 
+// Within runs a verb in a folder that must succeed, as somebody inside does.
+func (w *World) Within(ctx context.Context, dir string, args ...string) (Result, error) {
+	result, err := w.tryAs(ctx, w.Beside(), dir, w.opts.Programs.path(towlineProgram), args...)
+	if err == nil && result.Status != 0 {
+		err = result.failure()
+	}
+	return result, err
+}
+
 func (w *World) try(ctx context.Context, dir, program string, args ...string) (Result, error) {
+	return w.tryAs(ctx, w.operator(), dir, program, args...)
+}
+
+func (w *World) tryAs(ctx context.Context, environ []string, dir, program string, args ...string) (Result, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env = dir, w.operator()
+	cmd.Dir, cmd.Env = dir, environ
 	stdout, stderr, status, err := run(ctx, cmd)
 	command := strings.ReplaceAll(strings.Join(append([]string{filepath.Base(program)}, quoted(args)...), " "), w.opts.Dir+"/", "")
 	return Result{command, stdout, stderr, status}, err
