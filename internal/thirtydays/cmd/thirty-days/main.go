@@ -1,4 +1,5 @@
-// Command thirty-days replays the model of package thirtydays and prints its tables.
+// Command thirty-days replays the model of package thirtydays and prints its tables. Its
+// exit status is 1 if a row is not as it was published.
 package main
 
 import (
@@ -56,6 +57,7 @@ func run(ctx context.Context, args []string) (err error) {
 
 func replay(ctx context.Context, opts thirtydays.Options, arrangements []thirtydays.Arrangement) error {
 	var rows []thirtydays.Row
+	var differ []error
 	for _, a := range arrangements {
 		began := time.Now()
 		row, err := thirtydays.Replay(ctx, opts, a)
@@ -63,8 +65,8 @@ func replay(ctx context.Context, opts thirtydays.Options, arrangements []thirtyd
 			return fmt.Errorf("%s: %w", a.Name(), err)
 		}
 		fmt.Fprintf(os.Stderr, "%s took %s: %+v\n", a.Name(), time.Since(began).Round(time.Second), row)
-		rows = append(rows, row)
+		rows, differ = append(rows, row), append(differ, row.Compare())
 	}
 	fmt.Printf("%s\n%s\n%s", thirtydays.Table(rows), thirtydays.OutageTable(rows), thirtydays.AuthorityTable(rows))
-	return nil
+	return errors.Join(differ...)
 }
