@@ -194,18 +194,35 @@ func (a *Agent) Run(ctx context.Context) {
 func (a *Agent) rest(ctx context.Context, wait time.Duration) bool {
 	for until := time.Now().Add(wait); ; {
 		left := time.Until(until)
-		if a.awaited != nil {
-			left = min(left, lease.Glance(a.awaited.period))
+		if period := a.attention(); period > 0 {
+			left = min(left, lease.Glance(period))
 		}
 		select {
 		case <-ctx.Done():
 			return false
 		case <-time.After(left):
 		}
-		if !time.Now().Before(until) || a.awaited != nil && a.listen(ctx) {
+		if !time.Now().Before(until) || a.urgent(ctx) {
 			return true
 		}
 	}
+}
+
+// attention is the period of the words that the agent listens to or gives, 0 if there are none.
+func (a *Agent) attention() time.Duration {
+	if a.awaited != nil {
+		return a.awaited.period
+	}
+	return a.voice.rhythm()
+}
+
+// urgent tells whether a round is due before its time: to take over, or to stand by for the
+// agent that has taken over from this one.
+func (a *Agent) urgent(ctx context.Context) bool {
+	if a.awaited != nil {
+		return a.listen(ctx)
+	}
+	return a.lease != nil && errors.Is(a.tenure.Holds(a.now()), lease.ErrFenced)
 }
 
 // Close ends the providers and gives the data folder back.

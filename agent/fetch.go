@@ -176,6 +176,7 @@ func (r *round) lease(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	awaited := a.awaited
 	a.awaited = nil
 	held, err := r.acquire(ctx)
 	if err == nil && held.Epoch < a.memory.Epoch {
@@ -183,6 +184,9 @@ func (r *round) lease(ctx context.Context) error {
 	}
 	if err == nil {
 		err = r.bind(ctx, held)
+	}
+	if isAway(err) && a.awaited == nil {
+		a.awaited = awaited // nothing was found out
 	}
 	if isAway(err) && a.memory.Epoch > 0 {
 		r.warn("Store not usable", fmt.Sprintf("The lease could not be checked: %s.", err))

@@ -247,7 +247,9 @@ func (a *Agent) listen(ctx context.Context) bool {
 	defer cancel()
 	before := a.now()
 	var word objstore.Version
-	object, err := a.store.Get(ctx, control.HeartbeatKey(a.config.Environment, agentOf(a.awaited.Holder)), control.MaxDocument)
+	key := control.HeartbeatKey(a.config.Environment, agentOf(a.awaited.Holder))
+	knock(ctx, a.store, lease.Glance(a.awaited.period), key)
+	object, err := a.store.Get(ctx, key, control.MaxDocument)
 	switch {
 	case err == nil:
 		word = object.Version

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -25,10 +26,11 @@ type voice struct {
 	last control.Heartbeat
 	// at is when the last one was given, by both of the machine's clocks.
 	at time.Time
-	// held is the lease of which words tell, nil if none is held. period says how often they
-	// are given, 0 if nobody follows.
-	held   *lease.Lease
-	period time.Duration
+	// held is the lease of which words tell, nil if none is held.
+	held *lease.Lease
+	// period says how often words are given, in nanoseconds, 0 if nobody follows. It is changed
+	// with held, and can be read while a word is on its way.
+	period atomic.Int64
 	// stop ends the words between rounds; ended is closed when they have.
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -53,11 +55,32 @@ func (v *voice) begin(ctx context.Context, first control.Heartbeat) error {
 	return v.speak(ctx, v.last)
 }
 
+// rhythm is how often words are given between rounds, 0 if none are.
+func (v *voice) rhythm() time.Duration { return time.Duration(v.period.Load()) }
+
 // spoken is when the last word was given.
 func (v *voice) spoken() time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.at
+}
+
+// knock has a store that was slow to fail, and is left alone for a while, asked at once: neither a
+// word nor its absence can wait until others may ask again.
+func knock(ctx context.Context, store objstore.Store, limit time.Duration, key string) {
+	if rested, ok := store.(interface {
+		Knock(ctx context.Context, key string)
+	}); ok {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		rested.Knock(ctx, key)
+	}
+}
+
+func (v *voice) heartbeatKey() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return control.HeartbeatKey(v.last.Environment, v.last.Agent)
 }
 
 // again gives the last word once more.
@@ -71,7 +94,7 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 	spoken := v.now()
 	beat.Time = spoken.UTC().Round(0)
 	if beat.Tenure = nil; v.held != nil {
-		beat.Tenure = &control.Tenure{Epoch: v.held.Epoch, Period: control.Duration(v.period)}
+		beat.Tenure = &control.Tenure{Epoch: v.held.Epoch, Period: control.Duration(v.rhythm())}
 	}
 	signed, err := control.Sign(beat, v.private)
 	if err != nil {
@@ -81,7 +104,7 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 		return fmt.Errorf("send heartbeat: %w", err)
 	}
 	v.last, v.at = beat, spoken
-	if v.period == 0 {
+	if v.rhythm() == 0 {
 		return nil
 	}
 	switch err := v.held.Check(ctx); {
@@ -91,7 +114,7 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 	case err != nil:
 		return err
 	}
-	v.tenure.Confirm(spoken, v.period)
+	v.tenure.Confirm(spoken, v.rhythm())
 	return nil
 }
 
@@ -99,7 +122,7 @@ func (v *voice) speak(ctx context.Context, beat control.Heartbeat) error {
 // until [voice.quiet].
 func (v *voice) hold(held *lease.Lease, period time.Duration) {
 	v.mu.Lock()
-	same := v.held != nil && v.held.Epoch == held.Epoch && v.period == period
+	same := v.held != nil && v.held.Epoch == held.Epoch && v.rhythm() == period
 	v.mu.Unlock()
 	if same {
 		return
@@ -107,7 +130,8 @@ func (v *voice) hold(held *lease.Lease, period time.Duration) {
 	v.quiet()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.held, v.period = held, period
+	v.held = held
+	v.period.Store(int64(period))
 	if period > 0 {
 		ctx, cancel := context.WithCancel(context.Background())
 		v.stop, v.ended = cancel, make(chan struct{})
@@ -126,6 +150,7 @@ func (v *voice) run(ctx context.Context, period time.Duration, ended chan<- stru
 		case <-time.After(wait):
 		}
 		within, cancel := context.WithTimeout(ctx, period)
+		knock(within, v.store, lease.Glance(period), v.heartbeatKey())
 		err := v.again(within)
 		cancel()
 		if wait = period; err != nil {
@@ -139,7 +164,8 @@ func (v *voice) run(ctx context.Context, period time.Duration, ended chan<- stru
 func (v *voice) quiet() {
 	v.mu.Lock()
 	stop, ended := v.stop, v.ended
-	v.held, v.period, v.stop = nil, 0, nil
+	v.held, v.stop = nil, nil
+	v.period.Store(0)
 	v.mu.Unlock()
 	if stop != nil {
 		stop()

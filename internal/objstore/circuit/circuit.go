@@ -122,6 +122,20 @@ func (s *Store) guard(do func() error) error {
 	return err
 }
 
+// Knock asks a store that is left alone for something that it may or may not have. If it
+// answers it is asked again by everybody; if not, nothing changes. It is for those who cannot
+// wait for a rest's end, and bound how long it may take by ctx.
+func (s *Store) Knock(ctx context.Context, key string) {
+	if s.open(s.now()) == nil {
+		return
+	}
+	if _, err := s.inner.Stat(ctx, key); ctx.Err() == nil && !away(err) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failures, s.until = 0, time.Time{}
+	}
+}
+
 // open returns the error of a call that is not made.
 func (s *Store) open(now time.Time) error {
 	s.mu.Lock()

@@ -186,3 +186,34 @@ func TestRests(t *testing.T) {
 		t.Errorf("after an answer the next rest is %s; want about 15s", again)
 	}
 }
+
+// TestKnock: who cannot wait asks a store that is left alone, and opens it for all if it answers.
+func TestKnock(t *testing.T) {
+	t.Parallel()
+	inner := newSlow(t, 10*time.Second, objstore.ErrUnavailable)
+	store := circuit.New(inner, inner.clock)
+	ask := verbs["Get"]
+	if store.Knock(t.Context(), "x"); inner.calls != 0 {
+		t.Error("a store that is not left alone was asked")
+	}
+	_ = ask(t.Context(), store) // it is left alone from now on
+	inner.took = 0
+	if store.Knock(t.Context(), "x"); inner.calls != 2 {
+		t.Errorf("the store was asked %d times; want twice", inner.calls)
+	}
+	if _ = ask(t.Context(), store); inner.calls != 2 {
+		t.Error("a store that gave no answer is asked")
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	inner.err = context.Canceled
+	store.Knock(gone, "x")
+	if _ = ask(t.Context(), store); inner.calls != 3 {
+		t.Error("a knock that was given up counts as an answer")
+	}
+	inner.err = objstore.ErrNotExist
+	store.Knock(t.Context(), "x")
+	if _ = ask(t.Context(), store); inner.calls != 5 {
+		t.Error("a store that answers is left alone")
+	}
+}
