@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -90,6 +91,8 @@ type Agent struct {
 	// those who may follow.
 	tenure *lease.Tenure
 	voice  *voice
+	// ear takes clicks from Slack.
+	ear *ear
 	// awaited is the holder whose end this agent waits for, nil if it does not; watch is
 	// what it has heard of it.
 	awaited *awaited
@@ -177,9 +180,12 @@ const defaultInterval = time.Minute
 // jitter is the largest share by which the time between rounds varies, so that a fleet spreads.
 const jitter = 0.1
 
-// Run does rounds until ctx ends. A round under way is then ended cleanly: calls
-// in flight are waited for and recorded.
+// Run does rounds until ctx ends, and takes clicks from Slack beside them. A round under way
+// is then ended cleanly: calls in flight are waited for and recorded.
 func (a *Agent) Run(ctx context.Context) {
+	var listening sync.WaitGroup
+	listening.Go(func() { a.Listen(ctx) })
+	defer listening.Wait()
 	for {
 		a.Round(ctx)
 		wait := time.Duration(float64(a.interval) * (1 + jitter*(2*rand.Float64()-1)))
@@ -189,8 +195,8 @@ func (a *Agent) Run(ctx context.Context) {
 	}
 }
 
-// rest waits until the next round is due; false if ctx ends before. An agent that stands
-// by listens meanwhile.
+// rest waits until the next round is due, or somebody has clicked something that it should
+// see to; false if ctx ends before. An agent that stands by listens meanwhile.
 func (a *Agent) rest(ctx context.Context, wait time.Duration) bool {
 	for until := time.Now().Add(wait); ; {
 		left := time.Until(until)
@@ -200,6 +206,8 @@ func (a *Agent) rest(ctx context.Context, wait time.Duration) bool {
 		select {
 		case <-ctx.Done():
 			return false
+		case <-a.ear.woken:
+			return true
 		case <-time.After(left):
 		}
 		if !time.Now().Before(until) || a.urgent(ctx) {
@@ -286,6 +294,7 @@ func (a *Agent) openMemory() (err error) {
 
 func (a *Agent) openVoice() error {
 	a.voice = &voice{store: a.store, private: a.private, tenure: a.tenure, now: a.now}
+	a.ear = a.newEar()
 	return nil
 }
 

@@ -1,12 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsimple"
+	"github.com/slack-go/slack"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -35,6 +39,8 @@ type Config struct {
 	// MetricsFile is a file of the node exporter's textfile collector that every round
 	// replaces, "" for none.
 	MetricsFile string `hcl:"metrics_file,optional"`
+	// SlackAPIURL is the base of Slack's Web API, for workspaces that Slack serves elsewhere.
+	SlackAPIURL string `hcl:"slack_api_url,optional"`
 	// Variables are where the values of variables are, for whatever revision declares them.
 	Variables []Reference `hcl:"variable,block"`
 	JoinToken *JoinToken  `hcl:"join_token,block"`
@@ -68,6 +74,9 @@ func LoadConfig(path string) (Config, tfdiags.Diagnostics) {
 	return c, c.check(path)
 }
 
+// slackURL is the base of Slack's Web API.
+func (c Config) slackURL() string { return cmp.Or(c.SlackAPIURL, slack.APIURL) }
+
 func (c Config) check(path string) tfdiags.Diagnostics {
 	invalid := func(detail string) tfdiags.Diagnostics {
 		return tfdiags.New(tfdiags.Error, "Invalid agent configuration", fmt.Sprintf("In %s: %s", path, detail))
@@ -88,6 +97,9 @@ func (c Config) check(path string) tfdiags.Diagnostics {
 	}
 	if c.MetricsFile != "" && (!filepath.IsAbs(c.MetricsFile) || filepath.Ext(c.MetricsFile) != ".prom") {
 		return invalid("metrics_file must be an absolute path that ends in .prom, as the node exporter's textfile collector asks for.")
+	}
+	if u, err := url.Parse(c.slackURL()); err != nil || u.Host == "" || u.Scheme != "https" && !slices.Contains([]string{"127.0.0.1", "localhost"}, u.Hostname()) || !strings.HasSuffix(u.Path, "/") {
+		return invalid("slack_api_url must be an https URL that ends with a slash, such as https://slack-gov.com/api/.")
 	}
 	for _, ref := range c.Variables {
 		if err := ref.check(); err != nil {

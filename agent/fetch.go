@@ -161,6 +161,7 @@ func (r *round) enrol(ctx context.Context) error {
 		r.agent.stepDown(err)
 	}
 	if r.enrolled = err == nil; r.enrolled {
+		r.agent.ear.heed(r.declared)
 		r.chooseRecipients(ctx)
 	}
 	return err

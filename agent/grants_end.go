@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slack-go/slack"
-
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
 )
@@ -224,7 +222,7 @@ func changesText(out *strings.Builder, changes []control.GrantChange) {
 			fmt.Fprintf(out, "… and %d more\n", len(changes)-maxLines)
 			return
 		}
-		what := strings.Join(c.Attributes, ", ")
+		what := plain(strings.Join(c.Attributes, ", "))
 		switch {
 		case c.Deleted:
 			what = "deleted"
@@ -234,7 +232,7 @@ func changesText(out *strings.Builder, changes []control.GrantChange) {
 		if c.Result != "" {
 			what += ": " + resultText(c.Result)
 		}
-		fmt.Fprintf(out, "• `%s`: %s\n", c.Address, what)
+		fmt.Fprintf(out, "• `%s`: %s\n", plain(c.Address), what)
 	}
 }
 
@@ -243,25 +241,5 @@ func resultText(result string) string {
 	if result == control.GrantGone {
 		return "does not differ any more"
 	}
-	return decisionText(guard.Judged{Decision: guard.Decision(result)})
-}
-
-// post tells people something where the agent's document says that they are.
-func (r *round) post(ctx context.Context, text string) error {
-	s := r.self.Slack
-	if s == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
-	defer cancel()
-	ref := secretRef{file: s.WebhookFile, env: s.WebhookEnv, ssmParameter: s.WebhookSSM, secretsManager: s.WebhookSecret}
-	webhook, err := ref.read(ctx)
-	if err != nil {
-		return fmt.Errorf("read the Slack webhook: %w", err)
-	}
-	r.agent.secrets.learn(webhook)
-	if err := slack.PostWebhookCustomHTTPContext(ctx, webhook, r.agent.http, &slack.WebhookMessage{Text: text}); err != nil {
-		return fmt.Errorf("post to Slack: %w", withoutURL(err))
-	}
-	return nil
+	return decisionText(guard.Judged{Decision: guard.Decision(result)}, false)
 }

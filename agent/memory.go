@@ -42,8 +42,12 @@ type memory struct {
 	Proposal string `json:"proposal,omitempty"`
 	// Spent is the sequence of the receipt that told last of a plan that was carried out by approval.
 	Spent int64 `json:"spent,omitempty"`
-	// Told is the drift set that people were last told of.
+	// Told is the drift set that people were last told of by webhook.
 	Told string `json:"told,omitempty"`
+	// Message is the message in Slack about what differs or waits, nil without one.
+	Message *channelMessage `json:"message,omitempty"`
+	// Occurrence is that of the drift that was judged last.
+	Occurrence string `json:"occurrence,omitempty"`
 	// Grants are what is remembered of break-glass grants, by ID.
 	Grants map[string]seenGrant `json:"grants_seen,omitempty"`
 	// GrantEnds are ends of grants that people were not told of yet.

@@ -4,36 +4,75 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
-	"strings"
-	"time"
+
+	"github.com/slack-go/slack"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
-	"github.com/towline/terraform-provider-towline/internal/guard"
 )
 
-// notify tells people of a drift set once: when it appears, when it changes and
-// when it is gone. A set that was corrected in the round that saw it needs no end.
+// notify tells people of the round, each in the way that the agent's document declares.
 func (r *round) notify(ctx context.Context) error {
-	a := r.agent
 	if r.plan == nil || r.self.Slack == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	return errors.Join(r.postToWebhook(ctx), r.tellChannel(ctx))
+}
+
+// postToWebhook tells of a drift set once: when it appears, when it changes and when it
+// is gone. A set that was corrected in the round that saw it needs no end.
+func (r *round) postToWebhook(ctx context.Context) error {
+	a := r.agent
+	source := r.self.Slack.Webhook()
 	set := control.DriftSet(r.driftItems()) + unmanagedSet(r.unmanaged)
-	if set == a.memory.Told {
+	if source == (control.Source{}) || set == a.memory.Told {
 		return nil
 	}
-	text := r.driftText()
 	told := set
-	if r.standing() == 0 && len(r.judged) > 0 {
+	if r.standing() == 0 && len(r.judged) > 0 && !r.fruitless() {
 		told = unmanagedSet(r.unmanaged) // corrected: that the next round has no drift is no news
 	}
-	if err := r.post(ctx, text); err != nil {
+	if err := r.toWebhook(ctx, source, r.driftText()); err != nil {
 		return err
 	}
 	a.memory.Told = told
+	return nil
+}
+
+// post tells people something that is no drift, in the channel of the agent's app or else
+// by webhook.
+func (r *round) post(ctx context.Context, text string) error {
+	s := r.self.Slack
+	if s == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	text = r.agent.secrets.Redact(text)
+	if !r.self.HasSlackApp() {
+		return r.toWebhook(ctx, s.Webhook(), text)
+	}
+	api, err := r.agent.slackBot(ctx, *s)
+	if err != nil {
+		return err
+	}
+	if _, _, err := api.PostMessageContext(ctx, s.Channel, slack.MsgOptionText(text, false)); err != nil {
+		return fmt.Errorf("post to Slack: %w", slackProblem(err))
+	}
+	return nil
+}
+
+func (r *round) toWebhook(ctx context.Context, source control.Source, text string) error {
+	webhook, err := refOf(source).read(ctx)
+	if err != nil {
+		return fmt.Errorf("read the Slack webhook: %w", err)
+	}
+	r.agent.secrets.learn(webhook)
+	if err := slack.PostWebhookCustomHTTPContext(ctx, webhook, r.agent.http, &slack.WebhookMessage{Text: text}); err != nil {
+		return fmt.Errorf("post to Slack: %w", withoutURL(err))
+	}
 	return nil
 }
 
@@ -46,104 +85,14 @@ func withoutURL(err error) error {
 	return err
 }
 
-// maxLines bounds a message; the rest is counted.
-const maxLines = 20
-
-// driftText says what drifted and what is done, with names only: values may be secret.
-func (r *round) driftText() string {
-	where := r.agent.config.Environment + "/" + r.agent.config.Agent
-	var out strings.Builder
-	if len(r.judged) == 0 {
-		if len(r.unmanaged) == 0 {
-			return fmt.Sprintf(":white_check_mark: *%s*: the drift is gone.", where)
-		}
-		fmt.Fprintf(&out, ":grey_question: *%s*: nothing of its own differs, but there are %d objects that nobody manages\n", where, len(r.unmanaged))
-		r.unmanagedText(&out)
-		return out.String()
-	}
-	fmt.Fprintf(&out, ":warning: *%s*: %d objects differ from revision %s\n", where, len(r.judged), short(r.revisionDigest()))
-	for i, j := range r.judged {
-		if i == maxLines {
-			fmt.Fprintf(&out, "… and %d more", len(r.judged)-maxLines)
-			break
-		}
-		what := strings.Join(j.Attributes, ", ")
-		switch {
-		case j.Deleted:
-			what = "deleted"
-		case j.Replaced:
-			what = strings.TrimPrefix(what+", replaced by another object", ", ")
-		}
-		fmt.Fprintf(&out, "• `%s`: %s: %s\n", j.Addr, what, decisionText(j))
-		writesText(&out, j)
-	}
-	if digest := r.agent.memory.Proposal; digest != "" {
-		fmt.Fprintf(&out, "Plan `%s` would correct what waits for approval: `towline plans show %s`, and `towline plans approve -environment %s -key KEY %s`\n",
-			short(digest), short(digest), r.agent.config.Environment, short(digest))
-	}
-	r.unmanagedText(&out)
-	return out.String()
-}
-
-// writesText names when another writer changed what is no longer corrected, and which
-// of the values were the same. Values themselves may be secret.
-func writesText(out *strings.Builder, j guard.Judged) {
-	for _, path := range slices.Sorted(maps.Keys(j.Writes)) {
-		names := map[string]string{}
-		var writes []string
-		for _, w := range j.Writes[path] {
-			if names[w.Value] == "" {
-				names[w.Value] = fmt.Sprintf("value %d", len(names)+1)
-			}
-			writes = append(writes, w.At.Format(time.RFC3339)+" "+names[w.Value])
-		}
-		fmt.Fprintf(out, "    %s was changed at %s\n", path, strings.Join(writes, ", "))
-	}
-}
-
-// unmanagedText says what nobody manages.
-func (r *round) unmanagedText(out *strings.Builder) {
-	for i, item := range r.unmanaged {
-		if i == maxLines {
-			fmt.Fprintf(out, "… and %d more that nobody manages\n", len(r.unmanaged)-maxLines)
-			return
-		}
-		fmt.Fprintf(out, "• `%s` in `%s`: nobody manages it\n", item.ID, item.Inventory)
-	}
-}
-
 // unmanagedSet is the identity of what nobody manages, "" if there is nothing.
 func unmanagedSet(items []control.UnmanagedItem) string {
-	var out strings.Builder
+	text := ""
 	for _, item := range items {
-		fmt.Fprintf(&out, " %s %s %s", item.Inventory, item.ID, item.Digest)
+		text += fmt.Sprintf(" %s %s %s", item.Inventory, item.ID, item.Digest)
 	}
-	if out.Len() == 0 {
+	if text == "" {
 		return ""
 	}
-	return "/" + digestOf([]byte(out.String()))
-}
-
-func decisionText(j guard.Judged) string {
-	switch j.Decision {
-	case guard.Corrected:
-		return "corrected"
-	case guard.Accepted:
-		return "another object, as it should be"
-	case guard.Stopped:
-		return "no longer corrected: another writer keeps changing it"
-	case guard.InGrace:
-		return "will be corrected after the grace time"
-	case guard.Proposed:
-		return "waits for approval"
-	case guard.Held:
-		if j.Grant != "" {
-			return "left alone under break-glass grant " + j.Grant
-		}
-		return "left alone since a break-glass grant ended"
-	case guard.Failed:
-		return "could not be corrected"
-	default:
-		return "observed only"
-	}
+	return "/" + digestOf([]byte(text))
 }

@@ -85,7 +85,7 @@ func (p *partner) start() {
 		return
 	}
 	config := agent.Config{Store: p.store.URL(), Environment: "prod", Agent: p.name, TrustedRoot: filepath.Join(p.w.dir, "root.json"),
-		DataDir: p.data(""), Identities: p.identities, JoinToken: &agent.JoinToken{File: filepath.Join(p.w.dir, p.name+".token")}}
+		DataDir: p.data(""), Identities: p.identities, SlackAPIURL: p.w.slackURL, JoinToken: &agent.JoinToken{File: filepath.Join(p.w.dir, p.name+".token")}}
 	var err error
 	if p.agent, err = agent.New(config, agent.Options{Store: p.store, Now: p.w.clock, Providers: p.w.providers, Logger: slog.New(slog.NewTextHandler(p.w.t.Output(), nil))}); err != nil {
 		p.w.t.Fatal(err)

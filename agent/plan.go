@@ -124,6 +124,7 @@ func (r *round) planRevision(ctx context.Context) (*plans.Plan, error) {
 	}
 	reopened := r.renewGrants()
 	observed := guard.Observe(plan, *r.rules(), schemas)
+	r.heedHolds(ctx)
 	r.judged, a.memory.Drift = guard.Judge(observed, *r.rules(), a.memory.Drift, a.digest, a.now().UTC())
 	r.known = true
 	r.findUnmanaged(plan)

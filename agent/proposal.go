@@ -51,6 +51,14 @@ type waiting struct {
 	revised bool
 }
 
+// asked is what people are asked about, and what they have said.
+type asked struct {
+	proposal control.Proposal
+	standing control.Standing
+	// revised tells that it is about what a revision changes, not drift alone.
+	revised bool
+}
+
 // propose looks for what needs approval. What is approved takes the place of the
 // round's plan; without approval drift stands as it is, and a revision's changes wait.
 func (r *round) propose(ctx context.Context, first *plans.Plan) error {
@@ -66,6 +74,9 @@ func (r *round) propose(ctx context.Context, first *plans.Plan) error {
 	standing, err := r.submit(ctx, wanted, proposal)
 	if err != nil {
 		return err
+	}
+	if r.agent.memory.Proposal == proposal.Digest {
+		r.asked = &asked{proposal, standing, wanted.revised}
 	}
 	r.proposals = append(r.proposals, control.ProposalUse{Digest: proposal.Digest, Phase: standing.Phase, Approvers: standing.Approvers, Missing: standing.Missing})
 	switch {
@@ -202,7 +213,7 @@ func (r *round) submit(ctx context.Context, w *waiting, proposal control.Proposa
 	a := r.agent
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	pending := control.Decide(proposal, r.declared.Scopes, nil)
+	pending := control.Decide(proposal, r.declared.Scopes, control.Decisions{})
 	known := a.memory.Proposal == proposal.Digest
 	r.supersede(proposal.Digest)
 	if !r.fresh {
@@ -218,7 +229,7 @@ func (r *round) submit(ctx context.Context, w *waiting, proposal control.Proposa
 		a.memory.Proposal = ""
 		return pending, nil
 	}
-	decisions, err := repository.Decisions(ctx, a.store, proposal, r.declared.Scopes)
+	decisions, err := repository.Decisions(ctx, a.store, proposal, r.declared)
 	if err != nil {
 		r.warn("Approvals not readable", fmt.Sprintf("%s. The plan waits.", err))
 		return pending, nil

@@ -37,6 +37,12 @@ func (r *round) report(ctx context.Context) {
 	}
 	if r.outcome == control.OutcomeStandby {
 		r.reportStandby(ctx)
+		if err := r.handOver(ctx); err != nil {
+			a.log.Warn("people were not told that another agent works", "error", err)
+		}
+		if err := a.memory.save(a.config.DataDir); err != nil {
+			a.log.Error("memory not saved", "error", err)
+		}
 		return
 	}
 	if err := r.writeReceipt(); err != nil {
@@ -122,12 +128,13 @@ func (r *round) writeReceipt() error {
 		return nil
 	}
 	items := r.driftItems()
+	a.memory.Occurrence = control.Occurrence(items)
 	changes := append(a.recovered, r.changes...)
 	receipt := control.Receipt{
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent,
 		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence + 1, Started: r.started, Finished: a.now().UTC(), Previous: a.memory.Previous,
 		Channel: a.memory.Channel, Revision: r.revisionDigest(), Outcome: r.outcome, Message: r.message,
-		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Unmanaged: r.unmanaged, Grants: r.grantUses(), GrantsEnded: r.grantsEnded, Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
+		Changes: changes, Drift: items, DriftSet: control.DriftSet(items), Unmanaged: r.unmanaged, Grants: r.grantUses(), GrantsEnded: r.grantsEnded, Holds: r.holdUses(), Policies: r.policies, Proposals: r.proposals, Serial: a.memory.Serial, Problems: r.problems(),
 	}
 	signed, err := control.Sign(receipt, a.private)
 	if err != nil {

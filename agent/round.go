@@ -50,6 +50,10 @@ type round struct {
 	proposed []control.Change
 	// proposals are what became of plans that need approval.
 	proposals []control.ProposalUse
+	// asked is the plan that needs approval, nil without one.
+	asked *asked
+	// holds are what people have said about the correction of drift, by subject.
+	holds map[string]control.Hold
 	// policies are what policies said about the plan.
 	policies []control.PolicyFinding
 

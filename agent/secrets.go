@@ -12,10 +12,16 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
 )
 
 // secretRef says where a secret is; exactly one field is set.
 type secretRef struct{ file, env, ssmParameter, secretsManager string }
+
+func refOf(s control.Source) secretRef {
+	return secretRef{file: s.File, env: s.Env, ssmParameter: s.SSMParameter, secretsManager: s.SecretsManager}
+}
 
 // maxSecret bounds a secret that is read from a file, in bytes.
 const maxSecret = 64 << 10

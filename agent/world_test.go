@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,7 +52,11 @@ type world struct {
 	dir     string
 	cloud   *providerstest.Provider
 	slack   *slackServer
-	agent   *agent.Agent
+	// log takes what the agent logs, nil for nothing.
+	log *syncBuffer
+	// slackURL is that of Slack's Web API, "" for Slack's own.
+	slackURL string
+	agent    *agent.Agent
 	// identities are files with keys that open what earlier machines sealed.
 	identities []string
 	// recipients are those of the agent's document.
@@ -279,18 +284,28 @@ func (w *world) start() error {
 func (w *world) config(dir string) agent.Config {
 	return agent.Config{
 		Store: w.store.URL(), Environment: "prod", Agent: "a1", TrustedRoot: filepath.Join(w.dir, "root.json"), DataDir: dir,
-		JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}, Identities: w.identities, Variables: w.references, MetricsFile: w.metrics,
+		JoinToken: &agent.JoinToken{File: filepath.Join(w.dir, "token")}, Identities: w.identities, Variables: w.references, MetricsFile: w.metrics, SlackAPIURL: w.slackURL,
 	}
 }
 
 // openAgent opens an agent on a data folder.
 func (w *world) openAgent(dir string) (*agent.Agent, error) {
-	return agent.New(w.config(dir), agent.Options{Store: w.store, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers, Credentials: w.credentials})
+	var log *slog.Logger
+	if w.log != nil {
+		log = slog.New(slog.NewTextHandler(w.log, nil))
+	}
+	return agent.New(w.config(dir), agent.Options{Store: w.store, Logger: log, Mirrors: w.mirrors, Now: w.clock, Timeouts: w.timeouts, Providers: w.providers, Credentials: w.credentials})
 }
 
 // providers serves the world's cloud.
 func (w *world) providers(string, agent.Requirements) (engine.ProviderSource, io.Closer, tfdiags.Diagnostics) {
 	return cloudSource{&keptOpen{w.cloud}}, io.NopCloser(strings.NewReader("")), nil
+}
+
+// logged is what the agent logs from its next start on.
+func (w *world) logged() *syncBuffer {
+	w.log = &syncBuffer{}
+	return w.log
 }
 
 func (w *world) stop() {

@@ -51,13 +51,6 @@ type refreshModel struct {
 	Within duration      `tfsdk:"within"`
 }
 
-type slackModel struct {
-	Env            types.String `tfsdk:"webhook_env"`
-	File           types.String `tfsdk:"webhook_file"`
-	SSMParameter   types.String `tfsdk:"webhook_ssm_parameter"`
-	SecretsManager types.String `tfsdk:"webhook_secret"`
-}
-
 type sourceModel struct {
 	File           types.String `tfsdk:"file"`
 	Env            types.String `tfsdk:"env"`
@@ -80,7 +73,6 @@ type bootstrapModel struct {
 
 var (
 	refreshType   = map[string]attr.Type{"budget": types.Float64Type, "within": durationType{}}
-	slackType     = texts("webhook_env", "webhook_file", "webhook_ssm_parameter", "webhook_secret")
 	bootstrapType = texts("cloud_init", "agent_config", "systemd_unit", "iam_policy", "trusted_root")
 )
 
@@ -109,11 +101,7 @@ func (m *agentModel) document(ctx context.Context) (control.Declared, diag.Diagn
 		agent.Refresh = &control.Refresh{Budget: refresh.Budget.ValueFloat64(), Within: refresh.Within.of()}
 	}
 	if !m.Slack.IsNull() {
-		slack := objectAs[slackModel](ctx, m.Slack, &diags)
-		agent.Slack = &control.Slack{
-			WebhookEnv: slack.Env.ValueString(), WebhookFile: slack.File.ValueString(),
-			WebhookSSM: slack.SSMParameter.ValueString(), WebhookSecret: slack.SecretsManager.ValueString(),
-		}
+		agent.Slack = objectAs[slackModel](ctx, m.Slack, &diags).declared()
 	}
 	agent.Recipients = sortedTexts(ctx, m.Recipients, &diags)
 	return agent, diags
@@ -149,9 +137,7 @@ func (m *agentModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 	}
 	m.Slack = types.ObjectNull(slackType)
 	if s := agent.Slack; s != nil {
-		m.Slack = objectFrom(ctx, slackType, slackModel{
-			optionalText(s.WebhookEnv), optionalText(s.WebhookFile), optionalText(s.WebhookSSM), optionalText(s.WebhookSecret),
-		}, &diags)
+		m.Slack = objectFrom(ctx, slackType, slackModelOf(*s), &diags)
 	}
 	m.Recipients = textSet(ctx, agent.Recipients, &diags)
 	m.JoinGeneration = types.Int64Value(int64(agent.Join.Generation))

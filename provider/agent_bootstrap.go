@@ -69,7 +69,7 @@ func hasUnknown(value attr.Value) bool {
 func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagnostics {
 	var diags diag.Diagnostics
 	source := objectAs[sourceModel](ctx, m.JoinTokenSource, &diags)
-	slack := objectAs[slackModel](ctx, m.Slack, &diags)
+	slack := objectAs[slackModel](ctx, m.Slack, &diags).declared()
 	program := objectAs[downloadModel](ctx, m.Download, &diags)
 	var mirrors []string
 	diags.Append(m.Mirrors.ElementsAs(ctx, &mirrors, false)...)
@@ -80,7 +80,7 @@ func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagno
 			File: source.File.ValueString(), Env: source.Env.ValueString(),
 			SSMParameter: source.SSMParameter.ValueString(), SecretsManager: source.SecretsManager.ValueString(),
 		},
-		Webhook:    secretSource{SSMParameter: slack.SSMParameter.ValueString(), SecretsManager: slack.SecretsManager.ValueString()},
+		Slack:      *slack,
 		Recipients: sortedTexts(ctx, m.Recipients, &diags),
 		Download:   download{program.URL.ValueString(), program.SHA256.ValueString()},
 	}

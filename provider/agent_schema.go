@@ -82,23 +82,6 @@ func refreshAttribute() schema.Attribute {
 	}
 }
 
-func slackAttribute() schema.Attribute {
-	text := func(description string) schema.Attribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
-	}
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Where the agent finds the URL of an incoming webhook for its reports of drift. " +
-			"The URL is a secret; exactly one attribute says where it is.",
-		Attributes: map[string]schema.Attribute{
-			"webhook_env":           text("Environment variable of the agent."),
-			"webhook_file":          text("File on the agent's machine."),
-			"webhook_ssm_parameter": text("Name of an SSM parameter."),
-			"webhook_secret":        text("ARN or name of a Secrets Manager secret."),
-		},
-	}
-}
-
 func recipientsAttribute() schema.Attribute {
 	return schema.SetAttribute{
 		ElementType: types.StringType, Optional: true,

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/towline/terraform-provider-towline/internal/control"
 )
 
 // Paths on an agent's machine. Users that need others write their own user data
@@ -36,8 +38,8 @@ type machine struct {
 	// Mirrors are copies of the repository that the agent may read.
 	Mirrors     []string
 	TokenSource secretSource
-	// Webhook is where the agent finds its Slack webhook, zero without one.
-	Webhook secretSource
+	// Slack is where the agent finds its secrets of Slack, zero without any.
+	Slack control.Slack
 	// Recipients can open what the agent seals.
 	Recipients []string
 	// Download is where to fetch the program from, zero if the image has it.

@@ -63,13 +63,19 @@ func iamPolicy(m machine, channel string) (string, error) {
 	doc.Statement[1].Condition = createOnly
 	doc.Statement[4].Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": b.prefixes(reads)}}
 	doc.Statement = append(doc.Statement, b.secret("ReadJoinToken", m.TokenSource)...)
-	doc.Statement = append(doc.Statement, b.secret("ReadWebhook", m.Webhook)...)
+	doc.Statement = append(doc.Statement, b.secret("ReadWebhook", slackSecret(m.Slack.Webhook()))...)
+	doc.Statement = append(doc.Statement, b.secret("ReadSlackBotToken", slackSecret(m.Slack.BotToken()))...)
+	doc.Statement = append(doc.Statement, b.secret("ReadSlackAppToken", slackSecret(m.Slack.AppToken()))...)
 	doc.Statement = append(doc.Statement, useKMS(m)...)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("rendering the IAM policy: %w", err)
 	}
 	return string(text) + "\n", nil
+}
+
+func slackSecret(s control.Source) secretSource {
+	return secretSource{SSMParameter: s.SSMParameter, SecretsManager: s.SecretsManager}
 }
 
 // useKMS lets the agent seal to keys of AWS KMS, and open what was sealed to them, for

@@ -59,11 +59,12 @@ resource "towline_policy" "all" {
   actions           = ["update", "create"]
   ignore_attributes = ["simcloud_config.labels"]
   max_deletes       = 0
-  approval          = { approvers = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"], changes = true }
+  approval          = { approvers = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"], changes = true,
+                        slack_users = { U012AB3CD = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana" } }
   drift             = { mode = "enforce", grace = "600s" }`, 1),
 		strings.Replace(agentConfig, "join_token_file", `labels        = { zone = "a" }
   poll_interval = "30s"
-  slack         = { webhook_env = "SLACK" }
+  slack         = { webhook_env = "SLACK", channel = "#drift", bot_token_file = "/etc/towline/bot", app_token_ssm_parameter = "/towline/app" }
   recipients    = ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti"]
   join_token_file`, 1),
 		strings.NewReplacer(`"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", "  warn_until  = ", "  enforcement = \"warn\"\n # ").Replace(policy),

@@ -280,7 +280,8 @@ func TestCloudInitHoldsWhatTheMachineNeeds(t *testing.T) {
 func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	t.Parallel()
 	m := onS3()
-	m.TokenSource.SecretsManager, m.Webhook.SSMParameter = "towline/token", "slack"
+	m.TokenSource.SecretsManager = "towline/token"
+	m.Slack = control.Slack{WebhookSSM: "slack", BotTokenSSM: "/towline/bot", AppTokenSecret: "towline/app"}
 	const kmsARN = "arn:aws:kms:eu-central-1:111122223333:key/0d990263-018e-4e65-a703-eff731de951e"
 	m.Recipients = []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "awskms:" + kmsARN}
 	text, err := iamPolicy(m, "stable")
@@ -310,8 +311,8 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 		"s3:PutObject":                  {own + "heartbeat.json"},
 		"s3:DeleteObject":               {state + "*", journal + "*", own + "plans/*", own + "proposals/*"},
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},
-		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????"},
-		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack"},
+		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????", "arn:aws:secretsmanager:*:*:secret:towline/app-??????"},
+		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack", "arn:aws:ssm:*:*:parameter/towline/bot"},
 		"kms:GenerateDataKey":           {kmsARN},
 		"kms:Decrypt":                   {kmsARN},
 	}

@@ -66,19 +66,6 @@ type Refresh struct {
 	Within Duration `json:"within"`
 }
 
-// Slack says where an agent reports drift. Exactly one field is set; a webhook
-// URL is a secret, so the document holds only where to find it.
-type Slack struct {
-	// WebhookEnv names an environment variable of the agent's process.
-	WebhookEnv string `json:"webhook_env,omitempty"`
-	// WebhookFile is a path on the agent's machine.
-	WebhookFile string `json:"webhook_file,omitempty"`
-	// WebhookSSM is the name of an SSM parameter; WebhookSecret the ARN or name
-	// of a Secrets Manager secret; both are read by the agent.
-	WebhookSSM    string `json:"webhook_ssm_parameter,omitempty"`
-	WebhookSecret string `json:"webhook_secret,omitempty"`
-}
-
 // Join is the public half of a one-time join token.
 type Join struct {
 	// Generation rises with every re-enrolment; a claim names the generation it answers.
@@ -330,6 +317,8 @@ type Receipt struct {
 	Grants    []GrantUse      `json:"grants,omitempty"`
 	// GrantsEnded are the grants that ended since the round before, with what came of them.
 	GrantsEnded []GrantEnd `json:"grants_ended,omitempty"`
+	// Holds are the drift sets whose correction waits because a person said so.
+	Holds []HoldUse `json:"holds,omitempty"`
 	// Proposals are the plans that wait for approval, that were approved or that are no
 	// more since the round before.
 	Proposals []ProposalUse `json:"proposals,omitempty"`
@@ -364,7 +353,7 @@ type DriftItem struct {
 	Replaced bool `json:"replaced,omitempty"`
 	// Computed are attributes that differ as well and that only the provider sets.
 	Computed []string `json:"computed,omitempty"`
-	// Decision is "observed", "proposed", "in-grace", "corrected", "held" (by a grant),
+	// Decision is "observed", "proposed", "in-grace", "corrected", "held" (by a grant or a person),
 	// "stopped" (another writer keeps changing it), "accepted" (another object, as it
 	// should be) or "failed".
 	Decision string    `json:"decision"`
@@ -424,6 +413,16 @@ type GrantChange struct {
 // GrantGone says of what differed while a grant was open that it did not any more at the
 // end: it was changed back by hand, or the revision asks for it.
 const GrantGone = "gone"
+
+// HoldUse says that a person's word kept drift from being corrected in a round.
+type HoldUse struct {
+	// Subject is the occurrence of the drift set; see [Occurrence].
+	Subject string `json:"subject"`
+	// User is the Slack user whose word it is.
+	User string `json:"user"`
+	// Held lists the addresses that were not corrected because of it.
+	Held []string `json:"held,omitempty"`
+}
 
 // Problem is a diagnostic in a receipt.
 type Problem struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,9 @@ type Approval struct {
 	// Changes tells that what a revision changes needs approval as well, not only
 	// what is proposed about drift.
 	Changes bool `json:"changes,omitempty"`
+	// SlackUsers says which approvers people are in Slack: IDs of users, with the
+	// approver's key or its [ApproverID]. Without it nothing is approved in Slack.
+	SlackUsers map[string]string `json:"slack_users,omitempty"`
 }
 
 // Needed is how many approvals there must be.
@@ -125,34 +129,79 @@ type Standing struct {
 	Missing int
 }
 
+// Decisions are what was said about one proposal: what approvers have signed themselves,
+// and what they clicked, as agents that may receive clicks have signed it.
+type Decisions struct {
+	Signed [][]byte
+	Clicks []Click
+}
+
 // Decide counts the decisions about a proposal. Those of others than the approvers of
 // its scopes, of another proposal, or unsigned are as if they were not there. Every
-// scope needs its own number of approvals; one approver of any scope can reject.
-func Decide(proposal Proposal, scopes map[string]Scope, decisions [][]byte) Standing {
-	standing := Standing{Phase: ProposalApproved}
-	approved := map[string]bool{}
-	for _, data := range decisions {
-		decision, key, err := openDecision(data)
-		if err != nil || decision.Digest != proposal.Digest || decision.Environment != proposal.Environment || decision.Agent != proposal.Agent {
-			continue
-		}
-		id := ApproverID(key)
-		if !slices.ContainsFunc(proposal.Scopes, func(name string) bool { return scopes[name].approvedBy(key) }) {
-			continue
-		}
-		if decision.Verdict == VerdictReject {
-			standing.Phase, standing.Rejector, standing.Reason = ProposalRejected, id, decision.Reason
-			continue
-		}
-		if !approved[id] {
-			approved[id] = true
-			standing.Approvers = append(standing.Approvers, id)
+// scope needs its own number of approvals; one approver of any scope can reject. Whoever
+// signs and clicks counts once.
+func Decide(proposal Proposal, scopes map[string]Scope, said Decisions) Standing {
+	c := count{proposal: proposal, scopes: scopes, approved: map[string]map[string]bool{}, standing: Standing{Phase: ProposalApproved}}
+	for _, data := range said.Signed {
+		c.signed(data)
+	}
+	for _, click := range said.Clicks {
+		c.click(click)
+	}
+	return c.result()
+}
+
+// count is what the decisions about a proposal come to so far.
+type count struct {
+	proposal Proposal
+	scopes   map[string]Scope
+	// approved are those who approved, by scope.
+	approved map[string]map[string]bool
+	standing Standing
+}
+
+func (c *count) signed(data []byte) {
+	decision, key, err := openDecision(data)
+	if err != nil || decision.Digest != c.proposal.Digest || decision.Environment != c.proposal.Environment || decision.Agent != c.proposal.Agent {
+		return
+	}
+	for _, name := range c.proposal.Scopes {
+		if c.scopes[name].approvedBy(key) {
+			c.say(name, ApproverID(key), decision.Verdict, decision.Reason)
 		}
 	}
-	slices.Sort(standing.Approvers)
-	for _, name := range proposal.Scopes {
-		standing.Missing = max(standing.Missing, scopes[name].missing(approved))
+}
+
+func (c *count) click(click Click) {
+	if click.Subject != c.proposal.Digest || click.Environment != c.proposal.Environment || click.Agent != c.proposal.Agent || click.Verb.verdict() == "" {
+		return
 	}
+	for _, name := range c.proposal.Scopes {
+		if id := c.scopes[name].by(click.User); id != "" {
+			c.say(name, id, click.Verb.verdict(), "in Slack")
+		}
+	}
+}
+
+// say counts an approver's word in a scope.
+func (c *count) say(scope, approver string, verdict Verdict, reason string) {
+	if verdict == VerdictReject {
+		c.standing.Phase, c.standing.Rejector, c.standing.Reason = ProposalRejected, approver, reason
+		return
+	}
+	if c.approved[scope] == nil {
+		c.approved[scope] = map[string]bool{}
+	}
+	c.approved[scope][approver] = true
+}
+
+func (c *count) result() Standing {
+	standing, all := c.standing, map[string]bool{}
+	for _, name := range c.proposal.Scopes {
+		standing.Missing = max(standing.Missing, c.scopes[name].missing(c.approved[name]))
+		maps.Copy(all, c.approved[name])
+	}
+	standing.Approvers = slices.Sorted(maps.Keys(all))
 	if standing.Phase == ProposalApproved && standing.Missing > 0 {
 		standing.Phase = ProposalPending
 	}
@@ -164,11 +213,7 @@ func (p Proposal) ApproversIn(scopes map[string]Scope) []string {
 	var out []string
 	for _, name := range p.Scopes {
 		if approval := scopes[name].Approval; approval != nil {
-			for _, line := range approval.Approvers {
-				if key, err := ParseApprover(line); err == nil {
-					out = append(out, ApproverID(key))
-				}
-			}
+			out = append(out, approverIDs(approval.Approvers)...)
 		}
 	}
 	slices.Sort(out)
@@ -186,13 +231,7 @@ func (s Scope) missing(approved map[string]bool) int {
 	if s.Approval == nil {
 		return 1
 	}
-	have := 0
-	for _, line := range s.Approval.Approvers {
-		if key, err := ParseApprover(line); err == nil && approved[ApproverID(key)] {
-			have++
-		}
-	}
-	return max(0, s.Approval.Needed()-have)
+	return max(0, s.Approval.Needed()-len(approved))
 }
 
 func openDecision(data []byte) (PlanDecision, ssh.PublicKey, error) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
@@ -89,6 +90,21 @@ func DriftSet(items []DriftItem) string {
 		lines[i] = string(line)
 	}
 	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// Occurrence is the identity of a drift set at one time: the same set, seen anew later,
+// has another. A person's word about drift is about an occurrence. The empty set's is "".
+func Occurrence(items []DriftItem) string {
+	if len(items) == 0 {
+		return ""
+	}
+	lines := []string{DriftSet(items)}
+	for _, item := range items {
+		lines = append(lines, item.Address+" "+strings.Join(item.Attributes, " ")+" "+item.Since.UTC().Format(time.RFC3339Nano))
+	}
+	slices.Sort(lines[1:])
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "\n")))
 	return hex.EncodeToString(sum[:])
 }

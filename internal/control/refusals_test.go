@@ -16,6 +16,9 @@ func TestRefusalsOfDocuments(t *testing.T) {
 	policy := func(edit func(*BreakGlassPolicy)) Document { return change(validPolicy(t), edit) }
 	many := func(text string) []string { return strings.Split(strings.Repeat(text+" ", maxEntries), " ") }
 	negative, hundred := -1, 101
+	mapped := func(user, approver string) *Approval {
+		return &Approval{Approvers: []string{approverLine(t, "ada")}, SlackUsers: map[string]string{user: approver}}
+	}
 	tests := map[string]Document{
 		"name must not be empty":                                   agent(func(a *Agent) { a.Name = "" }),
 		"name must have at most 63 characters":                     agent(func(a *Agent) { a.Name = strings.Repeat("a", 64) }),
@@ -33,6 +36,14 @@ func TestRefusalsOfDocuments(t *testing.T) {
 		"refresh.within must be at least the time between rounds":  agent(func(a *Agent) { a.Refresh = &Refresh{Budget: 1, Within: 1} }),
 		"recipients[0] is no recipient: ":                          agent(func(a *Agent) { a.Recipients = []string{"me"} }),
 		"recipients must have at most 64 entries":                  agent(func(a *Agent) { a.Recipients = many("age1")[:MaxRecipients+1] }),
+		"slack must have exactly one of webhook_env, webhook_file": agent(func(a *Agent) { a.Slack = &Slack{} }),
+		"slack must have a channel where it has tokens":            agent(func(a *Agent) { a.Slack = &Slack{WebhookEnv: "A", BotTokenEnv: "B"} }),
+		"slack must have at most one of webhook_env, webhook_file": agent(func(a *Agent) {
+			a.Slack = &Slack{WebhookEnv: "A", WebhookFile: "b", Channel: "#c", BotTokenEnv: "B", AppTokenEnv: "C"}
+		}),
+		"slack must have exactly one of bot_token_env, bot_token":  agent(func(a *Agent) { a.Slack = &Slack{Channel: "#c", AppTokenEnv: "C"} }),
+		"slack must have exactly one of app_token_env, app_token":  agent(func(a *Agent) { a.Slack = &Slack{Channel: "#c", BotTokenEnv: "B", AppTokenEnv: "C", AppTokenFile: "d"} }),
+		"slack.channel must not hold control characters":           agent(func(a *Agent) { a.Slack = &Slack{Channel: "\x1b", BotTokenEnv: "B", AppTokenEnv: "C"} }),
 		"join.generation must be at least 1":                       agent(func(a *Agent) { a.Join.Generation = 0 }),
 		"join.public_key must be an ed25519 public key in base64":  agent(func(a *Agent) { a.Join.PublicKey = "AAAA" }),
 		"join.expires must be a time in UTC":                       agent(func(a *Agent) { a.Join.Expires = time.Time{} }),
@@ -62,6 +73,8 @@ func TestRefusalsOfDocuments(t *testing.T) {
 		"drift.oscillation.within must be between 1s and a year":   scope(func(s *Scope) { s.Drift.Oscillation = &Oscillation{Times: 1} }),
 		"approval.approvals must not be more than there are":       scope(func(s *Scope) { s.Approval = &Approval{} }),
 		"approval.approvers[0] must be a public key such as":       scope(func(s *Scope) { s.Approval = &Approval{Approvers: []string{"ada"}} }),
+		"approval.slack_users[@ada] must be named by the ID of a":  scope(func(s *Scope) { s.Approval = mapped("@ada", approverLine(t, "ada")) }),
+		"approval.slack_users[U0ADA] must be one of the approvers": scope(func(s *Scope) { s.Approval = mapped("U0ADA", approverLine(t, "bob")) }),
 		"inventories[0].data must be the address of a data source": scope(func(s *Scope) { s.Inventories = []Inventory{{Data: "all", List: "ids"}} }),
 		"inventories[0].list must name the attribute that lists":   scope(func(s *Scope) { s.Inventories = []Inventory{{Data: "data.a.b"}} }),
 		"approvers[1] must not repeat a key: one person would":     policy(func(p *BreakGlassPolicy) { p.Approvers[1] = p.Approvers[0] + " again" }),

@@ -114,20 +114,6 @@ func (c *checker) recipients(field string, recipients []string) {
 	}
 }
 
-func (c *checker) slack(s Slack) {
-	set := 0
-	for field, value := range map[string]string{
-		"webhook_env": s.WebhookEnv, "webhook_file": s.WebhookFile,
-		"webhook_ssm_parameter": s.WebhookSSM, "webhook_secret": s.WebhookSecret,
-	} {
-		c.text("slack."+field, value)
-		if value != "" {
-			set++
-		}
-	}
-	c.that("slack", set == 1, "must have exactly one of webhook_env, webhook_file, webhook_ssm_parameter and webhook_secret")
-}
-
 // Validate implements [Document].
 func (s Scope) Validate() error {
 	var check checker
@@ -247,6 +233,7 @@ func (c *checker) approval(approval *Approval) {
 	if approval != nil {
 		c.approvers("approval.", approval.Approvers, approval.Needed())
 		c.that("approval.approvals", approval.Approvals >= 0, "must not be negative")
+		c.slackUsers("approval.slack_users", approval.SlackUsers, approval.Approvers)
 	}
 }
 

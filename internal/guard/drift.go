@@ -45,6 +45,17 @@ type Remembered struct {
 	Corrections []time.Time `json:"corrections,omitempty"`
 	// Until is how long the last correction matters.
 	Until time.Time `json:"until,omitzero"`
+	// Hold is a person's word that the correction waits, as long as the value stays.
+	Hold *Hold `json:"hold,omitempty"`
+}
+
+// Hold is a person's word that the correction of drift waits.
+type Hold struct {
+	// Subject is what the word is about, as [control.Occurrence] has it; By is the person.
+	Subject string `json:"subject"`
+	By      string `json:"by"`
+	// Value is a digest of the value that is held.
+	Value string `json:"value"`
 }
 
 // Write is a change by somebody else, as the agent saw it.
@@ -71,6 +82,51 @@ func (m Memory) Addresses() map[string]bool {
 	return out
 }
 
+// Hold notes that the correction of the drift that stands waits, where may says so of an
+// address.
+func (m Memory) Hold(subject, by string, may func(addr string) bool) {
+	for addr, paths := range m {
+		if !may(addr) {
+			continue
+		}
+		for path, known := range paths {
+			if n := len(known.Writes); !known.Since.IsZero() && n > 0 {
+				known.Hold = &Hold{Subject: subject, By: by, Value: known.Writes[n-1].Value}
+				paths[path] = known
+			}
+		}
+	}
+}
+
+// Release takes back a person's word where may says so of an address.
+func (m Memory) Release(subject string, may func(addr string) bool) {
+	for addr, paths := range m {
+		if !may(addr) {
+			continue
+		}
+		for path, known := range paths {
+			if known.Hold != nil && known.Hold.Subject == subject {
+				known.Hold = nil
+				paths[path] = known
+			}
+		}
+	}
+}
+
+// Holds are the subjects of the words by which something is held, sorted.
+func (m Memory) Holds() []string {
+	var out []string
+	for _, paths := range m {
+		for _, known := range paths {
+			if known.Hold != nil {
+				out = append(out, known.Hold.Subject)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // OpenGrant is a grant in force.
 type OpenGrant struct {
 	ID      string
@@ -93,6 +149,8 @@ type Judged struct {
 	Since time.Time
 	// Grant is the grant that holds them, or "".
 	Grant string
+	// Word is the subject of the word by which a person holds them, HeldBy the person, or "".
+	Word, HeldBy string
 	// Writes are the other writer's changes, by path, where correction stopped.
 	Writes map[string][]Write
 }
@@ -121,6 +179,7 @@ type judge struct {
 type verdict struct {
 	decision Decision
 	grant    string
+	word, by string
 }
 
 // object decides about each path of an object and groups them by what was decided.
@@ -131,13 +190,13 @@ func (j *judge) object(o *Observation) []Judged {
 		v, known := j.path(o, scope, path)
 		group := groups[v]
 		if group == nil {
-			group = &Judged{Observation: *o, Decision: v.decision, Grant: v.grant, Since: known.Since}
+			group = &Judged{Observation: *o, Decision: v.decision, Grant: v.grant, Word: v.word, HeldBy: v.by, Since: known.Since}
 			groups[v] = group
 		}
 		group.add(path, known)
 	}
 	byVerdict := func(a, b verdict) int {
-		return cmp.Or(cmp.Compare(a.decision, b.decision), cmp.Compare(a.grant, b.grant))
+		return cmp.Or(cmp.Compare(a.decision, b.decision), cmp.Compare(a.grant, b.grant), cmp.Compare(a.word, b.word), cmp.Compare(a.by, b.by))
 	}
 	var out []Judged
 	for _, v := range slices.SortedFunc(maps.Keys(groups), byVerdict) {
@@ -168,9 +227,9 @@ func (j *judge) path(o *Observation, scope *control.Scope, path string) (verdict
 	var v verdict
 	if grant := j.rules.covering(scope, o.Object, path); grant != nil {
 		known.Grant, known.After = grant.ID, grant.After
-		v = verdict{Held, grant.ID}
+		v = verdict{decision: Held, grant: grant.ID}
 	} else {
-		v = verdict{decision: decide(scope, o, path, known, j.now)}
+		v = known.held(decide(scope, o, path, known, j.now))
 	}
 	if v.decision == Corrected {
 		v.decision = known.correct(scope, j.now)
@@ -190,6 +249,18 @@ func (r *Remembered) see(now time.Time, value string) {
 	if r.Since.IsZero() || r.Since.After(now) {
 		r.Since = now // a clock that was set back: the grace time must not last until it has caught up
 	}
+}
+
+// held lets a person's word wait what would be corrected now or later. The word ends with
+// the value that it was about.
+func (r *Remembered) held(decision Decision) verdict {
+	if r.Hold != nil && r.Hold.Value != r.Writes[len(r.Writes)-1].Value {
+		r.Hold = nil
+	}
+	if r.Hold == nil || decision != Corrected && decision != InGrace {
+		return verdict{decision: decision}
+	}
+	return verdict{decision: Held, word: r.Hold.Subject, by: r.Hold.By}
 }
 
 // correct notes a correction, unless another writer keeps undoing them: then it stops

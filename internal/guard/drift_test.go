@@ -193,3 +193,38 @@ func TestAnotherObjectInThePlace(t *testing.T) {
 		})
 	}
 }
+
+// What a person holds stands past its grace time, with the value that it had, and only
+// where the person has a word; another value is corrected.
+func TestHeldDriftWaits(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Grace = control.Duration(10 * time.Minute)
+	rules, memory := guard.Rules{Scopes: set}, guard.Memory{}
+	anywhere, nowhere := func(string) bool { return true }, func(string) bool { return false }
+	for _, step := range []struct {
+		minute int
+		size   int64
+		say    func(guard.Memory)
+		want   guard.Decision
+	}{
+		{0, 2, func(guard.Memory) {}, guard.InGrace},
+		{1, 2, func(m guard.Memory) { m.Hold("w", "ana", nowhere) }, guard.InGrace},
+		{2, 2, func(m guard.Memory) { m.Hold("w", "ana", anywhere) }, guard.Held},
+		{60, 2, func(m guard.Memory) { m.Release("another", anywhere); m.Release("w", nowhere) }, guard.Held},
+		{61, 2, func(m guard.Memory) { m.Release("w", anywhere) }, guard.Corrected},
+		{62, 2, func(m guard.Memory) { m.Hold("w", "ana", anywhere) }, guard.Held},
+		{63, 3, func(guard.Memory) {}, guard.Corrected},
+		{64, 2, func(guard.Memory) {}, guard.Corrected}, // the word ended with its value
+	} {
+		step.say(memory)
+		var judged []guard.Judged
+		judged, memory = guard.Judge(resized(t, step.size), rules, memory, digest, at(step.minute))
+		if got := judged[0]; got.Decision != step.want || (got.Word == "w") != (step.want == guard.Held) {
+			t.Errorf("minute %d: %s by %q", step.minute, got.Decision, got.Word)
+		}
+		if held := memory.Holds(); (len(held) == 1) != (step.want == guard.Held) {
+			t.Errorf("minute %d: held %v", step.minute, held)
+		}
+	}
+}

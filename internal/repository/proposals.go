@@ -87,9 +87,21 @@ func (r *Reports) Plan(ctx context.Context, proposal control.Proposal, limit int
 	return object.Data, nil
 }
 
-// Decisions reads what is written in the names of a proposal's approvers, whoever wrote it;
-// see [control.Decide]. Any number of other objects hides none of these.
-func Decisions(ctx context.Context, store objstore.Store, proposal control.Proposal, scopes map[string]control.Scope) ([][]byte, error) {
+// Decisions reads what is written in the names of a proposal's approvers, whoever wrote it,
+// and what they have clicked; see [control.Decide]. Any number of other objects hides none of these.
+func Decisions(ctx context.Context, store objstore.Store, proposal control.Proposal, state *State) (control.Decisions, error) {
+	signed, err := signedDecisions(ctx, store, proposal, state.Scopes)
+	if err != nil {
+		return control.Decisions{}, err
+	}
+	clicks, err := Clicks(ctx, store, state, proposal.Digest, control.SlackUsersOf(state.Scopes, proposal.Scopes))
+	if err != nil {
+		return control.Decisions{}, err
+	}
+	return control.Decisions{Signed: signed, Clicks: clicks}, nil
+}
+
+func signedDecisions(ctx context.Context, store objstore.Store, proposal control.Proposal, scopes map[string]control.Scope) ([][]byte, error) {
 	wanted := map[string]bool{}
 	for _, approver := range proposal.ApproversIn(scopes) {
 		wanted[control.DecisionKey(proposal.Environment, proposal.Digest, approver)] = true

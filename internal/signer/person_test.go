@@ -38,7 +38,7 @@ func TestPersonsKeyInAnAgent(t *testing.T) { //nolint:paralleltest // the agent 
 				t.Fatal(err)
 			}
 			scopes := map[string]control.Scope{"s": {Approval: &control.Approval{Approvers: []string{string(ssh.MarshalAuthorizedKey(person.PublicKey()))}}}}
-			if got := control.Decide(proposal, scopes, [][]byte{signed}); got.Phase != control.ProposalApproved {
+			if got := control.Decide(proposal, scopes, control.Decisions{Signed: [][]byte{signed}}); got.Phase != control.ProposalApproved {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -104,7 +104,7 @@ func (m *member) proposals(ctx context.Context, store objstore.Store, state *rep
 	}
 	var out []*proposed
 	for _, proposal := range list {
-		decisions, err := repository.Decisions(ctx, store, proposal, state.Scopes)
+		decisions, err := repository.Decisions(ctx, store, proposal, state)
 		if err != nil {
 			return nil, err
 		}

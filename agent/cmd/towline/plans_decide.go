@@ -168,7 +168,7 @@ func (d *planDecider) run(ctx context.Context, args []string) (int, error) {
 			return exitFailed, err
 		}
 	}
-	decisions, err := repository.Decisions(ctx, place.store, p.Proposal, place.state.Scopes)
+	decisions, err := repository.Decisions(ctx, place.store, p.Proposal, place.state)
 	if err != nil {
 		return exitFailed, err
 	}

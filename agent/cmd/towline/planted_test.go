@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/towline/terraform-provider-towline/agent/slacktest"
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/objstore/open"
@@ -41,6 +42,9 @@ type planting struct {
 	joins  []control.Join // so far
 	output bytes.Buffer   // of all runs
 
+	// app is Slack, where the agent is an app too.
+	app *slacktest.Server
+
 	mu    sync.Mutex
 	posts []string
 }
@@ -51,7 +55,8 @@ func newPlanting(t *testing.T) *planting {
 	p := &planting{t: t, dir: t.TempDir(), values: plantedValues{
 		"sensitive variable": "planted-variable-51c0", "attribute": "planted-attribute-9d2e", "credential": "planted-credential-77b1",
 		"SOPS": "correct horse battery", "webhook": "planted-webhook-03fa",
-	}}
+		"bot's token": slacktest.BotToken, "app's token": slacktest.AppToken,
+	}, app: slacktest.New(t)}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
@@ -68,11 +73,13 @@ func newPlanting(t *testing.T) *planting {
 	p.must(err)
 	p.write("root.json", string(p.repo.Root()))
 	p.write("webhook", server.URL+"/"+p.values["webhook"])
+	p.write("bot-token", slacktest.BotToken)
+	p.write("app-token", slacktest.AppToken)
 	sops, err := os.ReadFile("../../../internal/sops/testdata/age-key.txt")
 	p.must(err)
 	p.write("identity.txt", string(sops))
-	p.write("agent.hcl", fmt.Sprintf("store = %q\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = %q\ndata_dir = %q\nidentities = [%q]\njoin_token {\n  file = %q\n}\n",
-		"file://"+p.path("store"), p.path("root.json"), p.path("data"), p.path("identity.txt"), p.path("token")))
+	p.write("agent.hcl", fmt.Sprintf("store = %q\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = %q\ndata_dir = %q\nidentities = [%q]\nslack_api_url = %q\njoin_token {\n  file = %q\n}\n",
+		"file://"+p.path("store"), p.path("root.json"), p.path("data"), p.path("identity.txt"), p.app.URL(), p.path("token")))
 	p.mirror()
 	p.declare()
 	return p
@@ -89,7 +96,7 @@ func (p *planting) declare() {
 	_, err = p.repo.PutDocuments(p.t.Context(), p.signing(),
 		control.Agent{
 			Version: control.FormatVersion, Environment: "prod", Name: "a1", Channel: "stable", Scopes: []string{"all"}, PollInterval: control.Duration(time.Minute),
-			Slack: &control.Slack{WebhookFile: p.path("webhook")}, Join: join, Earlier: p.joins,
+			Slack: &control.Slack{WebhookFile: p.path("webhook"), Channel: slacktest.ChannelName, BotTokenFile: p.path("bot-token"), AppTokenFile: p.path("app-token")}, Join: join, Earlier: p.joins,
 		},
 		control.Scope{Version: control.FormatVersion, Environment: "prod", Name: "all", Include: []control.Match{{Address: "**"}}, Drift: control.Drift{Mode: control.DriftObserve}})
 	p.must(err)
@@ -289,7 +296,7 @@ func (p *planting) everywhere() {
 	p.mu.Lock()
 	posts := strings.Join(p.posts, "\n")
 	p.mu.Unlock()
-	p.clean("messages", []byte(posts))
+	p.clean("messages", []byte(posts+p.app.Everything()))
 	for _, folder := range []string{"store", "data/outbox"} {
 		err := filepath.WalkDir(p.path(folder), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
@@ -338,7 +345,7 @@ func TestAttackPlantedValues(t *testing.T) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.posts) == 0 {
+	if len(p.posts) == 0 || len(p.app.Messages()) == 0 {
 		t.Error("nobody was told of drift")
 	}
 }

@@ -14,8 +14,11 @@ resource "towline_agent" "one" {
     within = "1h"
   }
 
+  # One message for what differs or waits, whose buttons approvers of a scope may use.
   slack = {
-    webhook_ssm_parameter = "/towline/slack-webhook"
+    channel                 = "#infrastructure"
+    bot_token_ssm_parameter = "/towline/slack-bot-token"
+    app_token_ssm_parameter = "/towline/slack-app-token"
   }
 
   join_token_source = {

@@ -30,4 +30,15 @@ resource "towline_scope" "network" {
     # Descriptions are nobody's emergency.
     rules = [{ attributes = ["aws_security_group.description"], mode = "observe" }]
   }
+
+  # Ana may also click in Slack, where she is U012AB3CD; Ben signs.
+  approval = {
+    approvers = [
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana",
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBJ8UcCou9O2hTUUV53Yjxn7uF+YOcB277ynnp1UdWu5 ben",
+    ]
+    slack_users = {
+      U012AB3CD = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana"
+    }
+  }
 }

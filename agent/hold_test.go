@@ -1,0 +1,139 @@
+package agent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/towline/terraform-provider-towline/agent/slacktest"
+	"github.com/towline/terraform-provider-towline/internal/control"
+)
+
+// holdable is a world with an app and two things that differ, in their grace time.
+func (w *world) holdable() (*slacktest.Server, string) {
+	w.t.Helper()
+	_, anaKey := approver(w.t)
+	app := w.withApp()
+	w.declare(w.heldBy(anaKey, map[string]string{anaInSlack: anaKey}))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.edit("a", "size", cty.NumberIntVal(9))
+	w.edit("b", "size", cty.NumberIntVal(9))
+	w.round(control.OutcomeDrifted)
+	listening(w.t, w.agent, app, 1)
+	return app, anaKey
+}
+
+// heldBy is a scope that corrects after ten minutes, with an approver.
+func (w *world) heldBy(key string, users map[string]string) control.Scope {
+	scope := w.scope(control.DriftEnforce, 10*time.Minute)
+	scope.Approval = &control.Approval{Approvers: []string{key}, SlackUsers: users}
+	return scope
+}
+
+// decisions are what a receipt says of each object.
+func decisions(r control.Receipt) map[string]string {
+	out := map[string]string{}
+	for _, item := range r.Drift {
+		out[item.Address] = item.Decision
+	}
+	return out
+}
+
+func TestHoldKeepsDriftUntilItChangesOrIsReleased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, _ := w.holdable()
+	first := message(t, app)
+	app.Click(anaInSlack, first, "Hold")
+	if got := answered(t, app, 1); !strings.Contains(got, "Your word is recorded") {
+		t.Errorf("ana was told %q", got)
+	}
+	app.Click(anaInSlack, first, "Hold")
+	if got := answered(t, app, 2); !strings.Contains(got, "Somebody has done that already") {
+		t.Errorf("ana was told %q", got)
+	}
+	for range 3 {
+		w.advance(time.Hour)
+		receipt := w.round(control.OutcomeDrifted)
+		if got := decisions(receipt); got["cloud_thing.a"] != "held" || got["cloud_thing.b"] != "held" {
+			t.Fatalf("drift %+v", receipt.Drift)
+		}
+		if len(receipt.Holds) != 1 || receipt.Holds[0].User != anaInSlack || !slices.Equal(receipt.Holds[0].Held, []string{"cloud_thing.a", "cloud_thing.b"}) {
+			t.Errorf("holds %+v", receipt.Holds)
+		}
+	}
+	if m := message(t, app); !strings.Contains(m.Blocks, "by the word of \\u003c@"+anaInSlack) || len(m.Buttons()) != 1 {
+		t.Errorf("the message says %s", m.Blocks)
+	}
+
+	w.edit("b", "size", cty.NumberIntVal(10)) // what was held was another value
+	receipt := w.round(control.OutcomeDrifted)
+	if got := decisions(receipt); got["cloud_thing.a"] != "held" || got["cloud_thing.b"] != "corrected" {
+		t.Errorf("drift %+v", receipt.Drift)
+	}
+	w.round(control.OutcomeDrifted)
+	if err := w.start(); err != nil { // a word outlives the process
+		t.Fatal(err)
+	}
+	w.round(control.OutcomeDrifted)
+	listening(t, w.agent, app, 2)
+	app.Click(anaInSlack, message(t, app), "Release")
+	if got := answered(t, app, 3); !strings.Contains(got, "corrected again") {
+		t.Errorf("ana was told %q", got)
+	}
+	w.round(control.OutcomeApplied)
+	if got := w.attribute("a", "size"); !got.RawEquals(cty.NumberIntVal(1)) {
+		t.Errorf("after the release a has size %#v", got)
+	}
+}
+
+// A word is about what differed then: the same once more is not held by it.
+func TestAttackHoldOfLastTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, _ := w.holdable()
+	old := message(t, app)
+	app.Click(anaInSlack, old, "Hold")
+	answered(t, app, 1)
+	w.round(control.OutcomeDrifted)
+	w.edit("a", "size", cty.NumberIntVal(1))
+	w.edit("b", "size", cty.NullVal(cty.Number))
+	w.round(control.OutcomeConverged)
+	w.edit("a", "size", cty.NumberIntVal(9))
+	w.edit("b", "size", cty.NumberIntVal(9))
+	receipt := w.round(control.OutcomeDrifted)
+	receipt = w.round(control.OutcomeDrifted)
+	if got := decisions(receipt); got["cloud_thing.a"] != "in-grace" || len(receipt.Holds) != 0 {
+		t.Errorf("drift %+v, holds %+v", receipt.Drift, receipt.Holds)
+	}
+	app.Deliver(app.Envelope(anaInSlack, slacktest.Team, old, old.Buttons()[0]))
+	if got := answered(t, app, 2); !strings.Contains(got, "What differs has changed since") {
+		t.Errorf("ana was told %q", got)
+	}
+	w.advance(10 * time.Minute)
+	w.round(control.OutcomeApplied)
+}
+
+// Who is no approver of the scope holds nothing, and whoever is none any more no longer does.
+func TestAttackHoldOfAStranger(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, key := w.holdable()
+	app.Click(eveInSlack, message(t, app), "Hold")
+	if got := answered(t, app, 1); !strings.Contains(got, "no scope of the agent says which approver that is") {
+		t.Errorf("eve was told %q", got)
+	}
+	if got := decisions(w.round(control.OutcomeDrifted)); got["cloud_thing.a"] != "in-grace" {
+		t.Errorf("drift %+v", got)
+	}
+	app.Click(anaInSlack, message(t, app), "Hold")
+	answered(t, app, 2)
+	w.advance(time.Hour)
+	w.round(control.OutcomeDrifted)
+	w.declare(w.heldBy(key, nil))
+	w.round(control.OutcomeApplied)
+}
