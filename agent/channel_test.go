@@ -1,11 +1,16 @@
 package agent_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	slackgo "github.com/slack-go/slack/slacktest"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/agent/slacktest"
@@ -16,11 +21,17 @@ import (
 func (w *world) withApp() *slacktest.Server {
 	w.t.Helper()
 	app := slacktest.New(w.t)
-	w.slackURL = app.URL()
+	w.appAt(app.URL())
+	return app
+}
+
+// appAt gives the world's agent an app of a Slack at an address.
+func (w *world) appAt(url string) {
+	w.t.Helper()
+	w.slackURL = url
 	w.writeFile("bot-token", slacktest.BotToken+"\n")
 	w.writeFile("app-token", slacktest.AppToken+"\n")
 	w.declare(w.appDoc())
-	return app
 }
 
 // appDoc is the agent with its app.
@@ -38,6 +49,39 @@ func message(t *testing.T, app *slacktest.Server) slacktest.Message {
 		t.Fatalf("%d messages, want one: %+v", len(messages), messages)
 	}
 	return messages[0]
+}
+
+// The test server of Slack's library takes what the agent posts, and knows what it edits.
+func TestMessagesAtTheServerOfSlacksLibrary(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var edits []url.Values
+	server := slackgo.NewTestServer(func(c slackgo.Customize) {
+		c.Handle("/chat.update", func(w http.ResponseWriter, r *http.Request) { // the one method that it lacks
+			mu.Lock()
+			defer mu.Unlock()
+			_ = r.ParseForm()
+			edits = append(edits, r.PostForm)
+			_, _ = fmt.Fprintf(w, `{"ok": true, "channel": %q, "ts": %q}`, r.PostForm.Get("channel"), r.PostForm.Get("ts"))
+		})
+	})
+	server.Start()
+	t.Cleanup(server.Stop)
+	w := newWorld(t)
+	w.appAt(server.GetAPIURL())
+	w.declare(w.scope(control.DriftObserve, 0))
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.edit("a", "size", cty.NumberIntVal(9))
+	w.round(control.OutcomeDrifted)
+	w.round(control.OutcomeDrifted)
+	w.edit("a", "size", cty.NumberIntVal(1))
+	w.round(control.OutcomeConverged)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(edits) != 1 || edits[0].Get("ts") == "" || edits[0].Get("channel") != slacktest.ChannelName || !strings.Contains(edits[0].Get("text"), "the drift is gone") {
+		t.Errorf("edits %v", edits)
+	}
 }
 
 func TestOneMessageForADriftSet(t *testing.T) {

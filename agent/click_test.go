@@ -492,3 +492,19 @@ func TestRevisionIsApprovedInSlack(t *testing.T) {
 		t.Errorf("the plan is gone: %+v", messages[1:])
 	}
 }
+
+// An agent that is not declared any more takes no clicks.
+func TestAgentThatWasRemovedTakesNoClicks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, anaKey := approver(t)
+	app, _, _ := w.clickable(1, map[string]string{anaInSlack: anaKey}, anaKey)
+	if _, err := w.repo.RemoveDocuments(t.Context(), w.signing(), w.agentDoc().Ref()); err != nil {
+		t.Fatal(err)
+	}
+	w.round(control.OutcomeFailed)
+	app.Connected(0)
+	w.declare(w.appDoc())
+	w.round(control.OutcomeDrifted)
+	app.Connected(1)
+}

@@ -35,6 +35,7 @@ func (r *round) fetch(ctx context.Context) error {
 	}
 	self, ok := r.declared.Agents[r.agent.config.Agent]
 	if !ok {
+		r.agent.ear.heed(nil)
 		return fmt.Errorf("environment %s declares no agent named %s: it was removed, or the name in the agent's configuration is wrong; objects stay as they are", r.agent.config.Environment, r.agent.config.Agent)
 	}
 	r.self = self
@@ -159,6 +160,7 @@ func (r *round) enrol(ctx context.Context) error {
 	}
 	if errors.Is(err, ErrClaimed) {
 		r.agent.stepDown(err)
+		r.agent.ear.heed(nil)
 	}
 	if r.enrolled = err == nil; r.enrolled {
 		r.agent.ear.heed(r.declared)
