@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -76,7 +78,7 @@ func FromError(summary string, err error) Diagnostics {
 	if errors.As(err, &wrapped) {
 		return wrapped.diags
 	}
-	return New(Error, summary, sentence(err.Error()))
+	return New(Error, summary, Sentence(err.Error()))
 }
 
 // FromHCL converts HCL's diagnostics.
@@ -193,12 +195,16 @@ func (e diagnosticsError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sentence gives an error's text the form of a detail: capital first, full stop last.
-func sentence(text string) string {
+// Sentence gives an error's text the form of a detail: capital first, unless it begins with
+// a path, an address or the like, and a full stop last.
+func Sentence(text string) string {
 	if text == "" {
 		return text
 	}
-	text = strings.ToUpper(text[:1]) + text[1:]
+	if word, _, _ := strings.Cut(text, " "); !strings.ContainsAny(strings.TrimRight(word, ".:,"), "/._=") {
+		first, size := utf8.DecodeRuneInString(text)
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
 	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}

@@ -76,14 +76,14 @@ func (p onMachine) explain(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return noAccess(err)
 	case errors.Is(err, repository.ErrFolderFull):
-		return mistake("Too many files about grants", fmt.Sprintf("%s. Nothing was written. The agent removes what has ended once the store has it; remove from %s what does not belong there.", sentence(err), p.folder.Path()))
+		return mistake("Too many files about grants", fmt.Sprintf("%s Nothing was written. The agent removes what has ended once the store has it; remove from %s what does not belong there.", sentence(err), p.folder.Path()))
 	}
 	return err
 }
 
 // noAccess says who may work on an agent's data folder.
 func noAccess(err error) error {
-	return mistake("Agent's data folder cannot be used", fmt.Sprintf("%s. It belongs to the agent's user: run this as root or as that user, such as with sudo.", sentence(err)))
+	return mistake("Agent's data folder cannot be used", fmt.Sprintf("%s It belongs to the agent's user: run this as root or as that user, such as with sudo.", sentence(err)))
 }
 
 // localHelp says how to break the glass without the store.

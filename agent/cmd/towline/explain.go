@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/towline/terraform-provider-towline/internal/bundle"
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -74,8 +72,4 @@ func explain(err error) tfdiags.Diagnostics {
 }
 
 // sentence makes an error's text one.
-func sentence(err error) string {
-	text := err.Error()
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:] + "."
-}
+func sentence(err error) string { return tfdiags.Sentence(err.Error()) }
