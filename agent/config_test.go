@@ -62,3 +62,21 @@ func TestConfigMetricsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigSlackAPI: tokens go over https only, or stay on the machine.
+func TestConfigSlackAPI(t *testing.T) {
+	t.Parallel()
+	for url, wrong := range map[string]bool{
+		"https://slack-gov.com/api/": false, "http://127.0.0.1:8080/api/": false, "https://slack-gov.com/api": true, "http://slack-gov.com/api/": true, "slack-gov.com/": true, "https:///api/": true, "://": true,
+	} {
+		path := filepath.Join(t.TempDir(), "agent.hcl")
+		text := "store = \"s3://b/p\"\nenvironment = \"prod\"\nagent = \"a1\"\ntrusted_root = \"/r\"\ndata_dir = \"/d\"\nslack_api_url = \"" + url + "\"\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, diags := agent.LoadConfig(path)
+		if diags.HasErrors() != wrong || wrong && !strings.Contains(diags.Err().Error(), "slack_api_url must be an https URL that ends with a slash") {
+			t.Errorf("%q: %v", url, diags.Err())
+		}
+	}
+}

@@ -105,8 +105,8 @@ func TestAttackHoldOfLastTime(t *testing.T) {
 	w.round(control.OutcomeConverged)
 	w.edit("a", "size", cty.NumberIntVal(9))
 	w.edit("b", "size", cty.NumberIntVal(9))
+	w.round(control.OutcomeDrifted)
 	receipt := w.round(control.OutcomeDrifted)
-	receipt = w.round(control.OutcomeDrifted)
 	if got := decisions(receipt); got["cloud_thing.a"] != "in-grace" || len(receipt.Holds) != 0 {
 		t.Errorf("drift %+v, holds %+v", receipt.Drift, receipt.Holds)
 	}
