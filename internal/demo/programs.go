@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	building "github.com/towline/terraform-provider-towline/internal/objstore/objstoretest/process"
 )
 
 // Programs are the commands of this module as they are now.
@@ -29,19 +31,34 @@ const (
 // providerVersion is the version under which the mirror offers our providers.
 const providerVersion = "0.1.0"
 
-// Build compiles the commands into dir, with flags of go build.
+// Build compiles the commands, with flags of go build, and copies them into dir. They are linked
+// once for all who ask for the same: go leaves alone what it finds up to date in the
+// module's bin.
 func Build(ctx context.Context, dir string, flags ...string) (Programs, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return Programs{}, err
 	}
+	kind := "programs"
+	if raceDetector {
+		kind += "-race"
+	}
+	if len(flags) > 0 {
+		kind += "-flags"
+	}
+	linked := filepath.Join(root, "bin", kind)
+	unlock, err := building.Lock(ctx, linked, kind)
+	if err != nil {
+		return Programs{}, fmt.Errorf("build the programs: %w", err)
+	}
+	defer unlock()
 	// Only towline is worth the detector: what is shared between goroutines is in there.
 	race := fmt.Sprintf("-race=%t", raceDetector)
 	for _, args := range [][]string{
-		{race, "./agent/cmd/towline"},
+		{race, "./agent/cmd/" + towlineProgram},
 		{"./provider/cmd/" + providerTowline, "./internal/simcloud/cmd/" + simcloudProgram, "./internal/simcloud/cmd/" + providerSimcloud},
 	} {
-		cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", dir + string(filepath.Separator)}, flags, args)...)
+		cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", linked + string(filepath.Separator)}, flags, args)...)
 		cmd.Dir = root
 		_, stderr, status, err := run(ctx, cmd)
 		if err != nil {
@@ -49,6 +66,11 @@ func Build(ctx context.Context, dir string, flags ...string) (Programs, error) {
 		}
 		if status != 0 {
 			return Programs{}, fmt.Errorf("build %v: %s", args, stderr)
+		}
+	}
+	for _, name := range []string{towlineProgram, providerTowline, simcloudProgram, providerSimcloud} {
+		if err := copyFile(filepath.Join(linked, name), filepath.Join(dir, name), 0o755); err != nil {
+			return Programs{}, err
 		}
 	}
 	return Programs{Root: root, Dir: dir}, nil
