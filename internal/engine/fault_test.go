@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,8 +55,7 @@ func TestFaultsAsTerraform(t *testing.T) {
 		t.Run("update "+fault, func(t *testing.T) {
 			t.Parallel()
 			b := oracletest.NewFault(t)
-			b.Write(map[string]string{"main.tf": faultyObject("none", "secret = \"a\"")})
-			b.Terraform("apply", "-input=false", "-auto-approve")
+			b.Begin(applied(t))
 			compareFault(t, b, faultyObject(fault, "size = 5\n  secret = \"b\""), engine.PlanOptions{})
 		})
 	}
@@ -94,6 +94,27 @@ func TestFaultsAsTerraform(t *testing.T) {
 		b := oracletest.NewFault(t)
 		compareFault(t, b, faultyObject("final@plan", "pin = terraform_data.d.id")+"resource \"terraform_data\" \"d\" {}\n", engine.PlanOptions{})
 	})
+}
+
+// appliedOnce is the state of an object without a fault, which terraform makes once for all
+// tests that change it.
+var appliedOnce struct {
+	sync.Once
+	state []byte
+}
+
+func applied(t *testing.T) []byte {
+	t.Helper()
+	appliedOnce.Do(func() {
+		b := oracletest.NewFault(t)
+		b.Write(map[string]string{"main.tf": faultyObject("none", "secret = \"a\"")})
+		b.Terraform("apply", "-input=false", "-auto-approve")
+		appliedOnce.state = b.StateFile()
+	})
+	if appliedOnce.state == nil {
+		t.Fatal("the object to be changed was not made")
+	}
+	return appliedOnce.state
 }
 
 // ownAnswers are the problems of faults of which terraform makes something else,
