@@ -134,6 +134,7 @@ type Agent struct {
 	sealing  sealing
 	secrets  *Secrets
 	grants   *grantBook
+	signals  signals
 	metrics  *metrics
 	// credentials are those of AWS, nil if there are none.
 	credentials aws.CredentialsProvider
@@ -191,27 +192,6 @@ func (a *Agent) Run(ctx context.Context) {
 		wait := time.Duration(float64(a.interval) * (1 + jitter*(2*rand.Float64()-1)))
 		if !a.rest(ctx, wait) {
 			return
-		}
-	}
-}
-
-// rest waits until the next round is due, or somebody has clicked something that it should
-// see to; false if ctx ends before. An agent that stands by listens meanwhile.
-func (a *Agent) rest(ctx context.Context, wait time.Duration) bool {
-	for until := time.Now().Add(wait); ; {
-		left := time.Until(until)
-		if period := a.attention(); period > 0 {
-			left = min(left, lease.Glance(period))
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-a.ear.woken:
-			return true
-		case <-time.After(left):
-		}
-		if !time.Now().Before(until) || a.urgent(ctx) {
-			return true
 		}
 	}
 }

@@ -45,6 +45,7 @@ func (r *round) fetch(ctx context.Context) error {
 	if err := r.refuseConflicts(); err != nil {
 		return err
 	}
+	r.agent.expect(self.Signals)
 	r.agent.interval = max(timeOf(self.PollInterval), minInterval)
 	for _, name := range self.Scopes {
 		scope, ok := r.declared.Scopes[name]

@@ -27,7 +27,12 @@ const (
 )
 
 // Timeouts replace the bounds on providers' time; 0 means the default.
-type Timeouts struct{ Plan, Apply, Stop time.Duration }
+type Timeouts struct {
+	Plan, Apply, Stop time.Duration
+	// Signal is how often signals are looked for, and the least time between a round and
+	// one that they ask for.
+	Signal time.Duration
+}
 
 func (t Timeouts) orDefault() Timeouts {
 	if t.Plan == 0 {
@@ -38,6 +43,9 @@ func (t Timeouts) orDefault() Timeouts {
 	}
 	if t.Stop == 0 {
 		t.Stop = stopGrace
+	}
+	if t.Signal == 0 {
+		t.Signal = signalEvery
 	}
 	return t
 }

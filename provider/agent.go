@@ -29,6 +29,7 @@ type agentModel struct {
 	Refresh      types.Object `tfsdk:"refresh"`
 	Slack        types.Object `tfsdk:"slack"`
 	Recipients   types.Set    `tfsdk:"recipients"`
+	Signals      types.Object `tfsdk:"signals"`
 
 	// What the user says about the join token, and what came of it.
 	JoinTokenVersion  types.Int64  `tfsdk:"join_token_version"`
@@ -49,6 +50,11 @@ type agentModel struct {
 type refreshModel struct {
 	Budget types.Float64 `tfsdk:"budget"`
 	Within duration      `tfsdk:"within"`
+}
+
+type signalsModel struct {
+	Keys  types.Set    `tfsdk:"keys"`
+	Queue types.String `tfsdk:"queue"`
 }
 
 type sourceModel struct {
@@ -73,6 +79,7 @@ type bootstrapModel struct {
 
 var (
 	refreshType   = map[string]attr.Type{"budget": types.Float64Type, "within": durationType{}}
+	signalsType   = map[string]attr.Type{"keys": types.SetType{ElemType: types.StringType}, "queue": types.StringType}
 	bootstrapType = texts("cloud_init", "agent_config", "systemd_unit", "iam_policy", "trusted_root")
 )
 
@@ -104,6 +111,10 @@ func (m *agentModel) document(ctx context.Context) (control.Declared, diag.Diagn
 		agent.Slack = objectAs[slackModel](ctx, m.Slack, &diags).declared()
 	}
 	agent.Recipients = sortedTexts(ctx, m.Recipients, &diags)
+	if !m.Signals.IsNull() {
+		signals := objectAs[signalsModel](ctx, m.Signals, &diags)
+		agent.Signals = &control.Signals{Keys: sortedTexts(ctx, signals.Keys, &diags), Queue: signals.Queue.ValueString()}
+	}
 	return agent, diags
 }
 
@@ -140,6 +151,10 @@ func (m *agentModel) load(ctx context.Context, doc control.Declared) diag.Diagno
 		m.Slack = objectFrom(ctx, slackType, slackModelOf(*s), &diags)
 	}
 	m.Recipients = textSet(ctx, agent.Recipients, &diags)
+	m.Signals = types.ObjectNull(signalsType)
+	if s := agent.Signals; s != nil {
+		m.Signals = objectFrom(ctx, signalsType, signalsModel{textSet(ctx, s.Keys, &diags), optionalText(s.Queue)}, &diags)
+	}
 	m.JoinGeneration = types.Int64Value(int64(agent.Join.Generation))
 	m.JoinPublicKey = types.StringValue(agent.Join.PublicKey)
 	m.JoinExpires = types.StringValue(agent.Join.Expires.Format(time.RFC3339))

@@ -41,7 +41,7 @@ func publicHalf(token ed25519.PrivateKey) string {
 
 // machineKnown tells whether a plan knows all that the bootstrap depends on.
 func (m *agentModel) machineKnown() bool {
-	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.Shard, m.DataDir, m.Mirrors, m.JoinTokenSource, m.Download, m.Slack, m.Recipients} {
+	for _, value := range []attr.Value{m.Repository, m.Environment, m.Name, m.Channel, m.Shard, m.DataDir, m.Mirrors, m.JoinTokenSource, m.Download, m.Slack, m.Recipients, m.Signals} {
 		if value.IsUnknown() || hasUnknown(value) {
 			return false
 		}
@@ -82,6 +82,7 @@ func (m *agentModel) render(ctx context.Context, trustedRoot string) diag.Diagno
 		},
 		Slack:      *slack,
 		Recipients: sortedTexts(ctx, m.Recipients, &diags),
+		Queue:      objectAs[signalsModel](ctx, m.Signals, &diags).Queue.ValueString(),
 		Download:   download{program.URL.ValueString(), program.SHA256.ValueString()},
 	}
 	bootstrap := bootstrapModel{AgentConfig: types.StringValue(agentConfig(on)), TrustedRoot: types.StringValue(trustedRoot)}

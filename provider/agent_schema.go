@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -56,6 +58,7 @@ func agentSchema() schema.Schema {
 	attributes["refresh"] = refreshAttribute()
 	attributes["slack"] = slackAttribute()
 	attributes["recipients"] = recipientsAttribute()
+	attributes["signals"] = signalsAttribute()
 	addJoinAttributes(attributes)
 	addMachineAttributes(attributes)
 	return schema.Schema{
@@ -92,6 +95,26 @@ func recipientsAttribute() schema.Attribute {
 			_, err := control.ParseRecipient(text)
 			return err
 		}})},
+	}
+}
+
+func signalsAttribute() schema.Attribute {
+	keys, ok := approversAttribute("Public keys, as in OpenSSH's `authorized_keys`, of who may ring with `towline signal`.").(schema.SetAttribute)
+	if ok {
+		keys.Required, keys.Optional = false, true
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Who may have the agent do a round before its time; at least one attribute is set. A signal says nothing but that: what is done follows from what is signed, " +
+			"and from what is there. Many come to one round, at most every ten seconds, and one that is lost costs nothing. The agent asks for signals and accepts no connection.",
+		Attributes: map[string]schema.Attribute{
+			"keys": keys,
+			"queue": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("keys")), queueRule},
+				MarkdownDescription: "URL of an SQS queue for this agent alone, whose policy says who may send: S3 notifications of the repository's bucket, rules of EventBridge, or anybody who changes what the agent keeps. " +
+					"Of S3's notifications those about what agents write themselves are ignored.",
+			},
+		},
 	}
 }
 
@@ -172,6 +195,12 @@ func addMachineAttributes(attributes map[string]schema.Attribute) {
 }
 
 var (
+	queueRule = textRule{"Queue is not valid", func(text string) error {
+		if u, err := url.Parse(text); err == nil && u.Scheme != "https" {
+			return errors.New("must be an https URL")
+		}
+		return control.ValidateQueue(text)
+	}}
 	pathRule = textRule{"Path is not valid", func(text string) error {
 		if !filepath.IsAbs(text) || strings.ContainsAny(text, "\n\r\"") || filepath.Clean(text) != text {
 			return errors.New("must be an absolute path without quotes, line breaks or detours")

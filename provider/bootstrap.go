@@ -42,6 +42,8 @@ type machine struct {
 	Slack control.Slack
 	// Recipients can open what the agent seals.
 	Recipients []string
+	// Queue is the URL of an SQS queue that brings signals, "" for none.
+	Queue string
 	// Download is where to fetch the program from, zero if the image has it.
 	Download download
 }

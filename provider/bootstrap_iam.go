@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
@@ -46,7 +47,7 @@ func iamPolicy(m machine, channel string) (string, error) {
 	reads := []string{
 		control.MetadataPrefix, control.TargetsPrefix + control.EnvironmentPrefix(m.Environment), control.TargetsPrefix + "channels/" + channel + "/",
 		control.PackagesPrefix, control.AgentsPrefix(m.Environment), lease, state, journal, control.SharedPrefix(m.Environment), control.GrantsPrefix(m.Environment),
-		control.EnvironmentPrefix(m.Environment) + "decisions/",
+		control.EnvironmentPrefix(m.Environment) + "decisions/", control.SignalsPrefix(m.Environment),
 	}
 	for _, other := range []string{"", "*"} { // what the agents of other shards have
 		if other != m.Shard {
@@ -67,6 +68,7 @@ func iamPolicy(m machine, channel string) (string, error) {
 	doc.Statement = append(doc.Statement, b.secret("ReadSlackBotToken", slackSecret(m.Slack.BotToken()))...)
 	doc.Statement = append(doc.Statement, b.secret("ReadSlackAppToken", slackSecret(m.Slack.AppToken()))...)
 	doc.Statement = append(doc.Statement, useKMS(m)...)
+	doc.Statement = append(doc.Statement, b.queue(m.Queue)...)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("rendering the IAM policy: %w", err)
@@ -137,6 +139,23 @@ func (b bucket) prefixes(keys []string) []string {
 		out[i] = b.prefix + key + "*"
 	}
 	return out
+}
+
+// queue lets the agent take messages from a queue.
+func (b bucket) queue(text string) []statement {
+	parsed, err := url.Parse(text)
+	if text == "" || err != nil {
+		return nil
+	}
+	region, account, name := "*", "*", path.Base(parsed.Path)
+	if labels := strings.Split(parsed.Hostname(), "."); len(labels) > 3 && labels[0] == "sqs" {
+		region = labels[1]
+	}
+	if folder := strings.Trim(path.Dir(parsed.Path), "/"); folder != "" {
+		account = folder
+	}
+	return []statement{{Sid: "TakeSignals", Effect: "Allow", Action: []string{"sqs:ReceiveMessage", "sqs:DeleteMessage"},
+		Resource: []string{"arn:" + b.partition + ":sqs:" + region + ":" + account + ":" + name}}}
 }
 
 // secret lets the agent read a secret where AWS keeps it.

@@ -284,6 +284,7 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	m.Slack = control.Slack{WebhookSSM: "slack", BotTokenSSM: "/towline/bot", AppTokenSecret: "towline/app"}
 	const kmsARN = "arn:aws:kms:eu-central-1:111122223333:key/0d990263-018e-4e65-a703-eff731de951e"
 	m.Recipients = []string{"age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "awskms:" + kmsARN}
+	m.Queue = "https://sqs.eu-central-1.amazonaws.com/111122223333/towline"
 	text, err := iamPolicy(m, "stable")
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 	const own, lease, state, journal = objects + "environments/prod/agents/agent-1/", objects + "environments/prod/lease/", objects + "environments/prod/state/", objects + "environments/prod/journal/"
 	want := map[string][]string{
 		"s3:GetObject": {objects + "tuf/*", objects + "targets/environments/prod/*", objects + "targets/channels/stable/*",
-			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*",
+			objects + "packages/*", objects + "environments/prod/agents/*", lease + "*", state + "*", journal + "*", objects + "environments/prod/keys/*", objects + "environments/prod/grants/*", objects + "environments/prod/decisions/*", objects + "environments/prod/signals/*",
 			objects + "environments/prod/shards/*/state/*"},
 		"s3:PutObject if absent":        {own + "*", lease + "*", state + "*", journal + "*", objects + "environments/prod/grants/*"},
 		"s3:PutObject":                  {own + "heartbeat.json"},
@@ -313,6 +314,8 @@ func TestIAMPolicyAllowsExactlyTheAgentsPart(t *testing.T) {
 		"s3:ListBucket":                 {"arn:aws:s3:::bucket"},
 		"secretsmanager:GetSecretValue": {"arn:aws:secretsmanager:*:*:secret:towline/token-??????", "arn:aws:secretsmanager:*:*:secret:towline/app-??????"},
 		"ssm:GetParameter":              {"arn:aws:ssm:*:*:parameter/slack", "arn:aws:ssm:*:*:parameter/towline/bot"},
+		"sqs:ReceiveMessage":            {"arn:aws:sqs:eu-central-1:111122223333:towline"},
+		"sqs:DeleteMessage":             {"arn:aws:sqs:eu-central-1:111122223333:towline"},
 		"kms:GenerateDataKey":           {kmsARN},
 		"kms:Decrypt":                   {kmsARN},
 	}

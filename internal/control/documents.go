@@ -41,7 +41,9 @@ type Agent struct {
 	// Recipients can open what the agent seals for the store, beside the environment's
 	// agents; see [ParseRecipient]. Without any, the keys that sign for the environment can.
 	Recipients []string `json:"recipients,omitempty"`
-	Join       Join     `json:"join"`
+	// Signals says who may have the agent look sooner; nil means nobody.
+	Signals *Signals `json:"signals,omitempty"`
+	Join    Join     `json:"join"`
 	// Earlier are the enrolments before, oldest first, as far as they are known. By
 	// them a new machine tells the states of its predecessor from forged ones.
 	Earlier []Join `json:"earlier,omitempty"`

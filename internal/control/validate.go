@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,9 @@ func (a Agent) Validate() error {
 		check.slack(*a.Slack)
 	}
 	check.recipients("recipients", a.Recipients)
+	if a.Signals != nil {
+		check.signals(*a.Signals)
+	}
 	check.that("join.generation", a.Join.Generation >= 1, "must be at least 1")
 	check.ed25519Key("join.public_key", a.Join.PublicKey)
 	check.time("join.expires", a.Join.Expires)
@@ -102,6 +106,27 @@ func (a Agent) Validate() error {
 		before = join.Generation
 	}
 	return check.err()
+}
+
+func (c *checker) signals(s Signals) {
+	c.that("signals", len(s.Keys) > 0 || s.Queue != "", "must have keys or a queue")
+	c.that("signals.keys", len(s.Keys) <= MaxRingers, "must have at most %d entries", MaxRingers)
+	for i, line := range s.Keys {
+		if _, err := ParseApprover(line); err != nil {
+			c.that(index("signals.keys", i), false, "is %s", err)
+		}
+	}
+	c.text("signals.queue", s.Queue)
+	c.that("signals.queue", s.Queue == "" || ValidateQueue(s.Queue) == nil, "must be the URL of an SQS queue, such as https://sqs.eu-central-1.amazonaws.com/123456789012/towline")
+}
+
+// ValidateQueue checks the URL of a queue. Servers for tests are on http.
+func ValidateQueue(queue string) error {
+	parsed, err := url.Parse(queue)
+	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "" || parsed.User != nil || strings.Trim(parsed.Path, "/") == "" {
+		return errors.New("must be the URL of an SQS queue, such as https://sqs.eu-central-1.amazonaws.com/123456789012/towline")
+	}
+	return nil
 }
 
 func (c *checker) recipients(field string, recipients []string) {

@@ -136,6 +136,7 @@ func (a *app) ownCommands() map[string]func() *command {
 		"plans show":           a.plansShowCommand,
 		"plans approve":        a.plansDecideCommand(control.VerdictApprove),
 		"plans reject":         a.plansDecideCommand(control.VerdictReject),
+		"signal":               a.signalCommand,
 		"break-glass":          a.group("break-glass", "Suspend the correction of objects in an emergency"),
 		"break-glass open":     a.breakGlassOpenCommand,
 		"break-glass approve":  a.breakGlassApproveCommand,

@@ -96,7 +96,7 @@ func (s script) newKey(file string) (trust.Key, error) {
 }
 
 // declare agent ENV NAME GENERATION | scope ENV NAME ADDRESS | policy ENV NAME SCOPE
-// APPROVALS MAX PUBLIC-KEY-FILE... It is signed as if $SIGNED_AGO had passed since.
+// APPROVALS MAX PUBLIC-KEY-FILE... The key in the file $RINGER may ring for agents. It is signed as if $SIGNED_AGO had passed since.
 func declare(s script, args []string) error {
 	kind, environment, name, rest := args[0], args[1], args[2], args[3:]
 	var doc control.Declared
@@ -139,9 +139,14 @@ func (s script) agent(environment, name, generation string) (control.Agent, erro
 	if err != nil {
 		return control.Agent{}, err
 	}
+	var signals *control.Signals
+	if file := s.ts.Getenv("RINGER"); file != "" {
+		signals = &control.Signals{Keys: []string{strings.TrimSpace(s.ts.ReadFile(file))}}
+	}
 	return control.Agent{
 		Version: control.FormatVersion, Environment: environment, Name: name, Channel: "stable", Scopes: []string{"app"}, PollInterval: control.Duration(time.Minute),
-		Join: control.Join{Generation: number, PublicKey: token.Public().String(), Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Second)},
+		Signals: signals,
+		Join:    control.Join{Generation: number, PublicKey: token.Public().String(), Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Second)},
 	}, nil
 }
 

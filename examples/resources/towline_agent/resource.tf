@@ -21,6 +21,12 @@ resource "towline_agent" "one" {
     app_token_ssm_parameter = "/towline/slack-app-token"
   }
 
+  # A pipeline rings when it has published, and the cloud tells of changes by hand.
+  signals = {
+    keys  = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ci@example.com"]
+    queue = "https://sqs.eu-central-1.amazonaws.com/111122223333/towline-agent-1"
+  }
+
   join_token_source = {
     ssm_parameter = "/towline/prod/agent-1/join-token"
   }
