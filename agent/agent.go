@@ -123,6 +123,8 @@ type Agent struct {
 	// the next receipt.
 	open, absent []journal.Intent
 	recovered    []control.Change
+	// carried is the state to which the journal's open intents were added last.
+	carried stateName
 	// expiring is the metadata of which was logged that it ends soon.
 	expiring string
 	// running is the revision that is loaded; last the one that was applied last, while
@@ -308,8 +310,16 @@ func (a *Agent) replay() error {
 // emptyJournal forgets the calls whose results are in the saved state.
 func (a *Agent) emptyJournal() error {
 	a.entries = nil
+	open, at := slices.Concat(a.open, a.absent), stateName{a.memory.Epoch, a.memory.Serial}
+	if at == a.carried && a.journal.Holds(open) {
+		return nil // each time it would be one more batch in the store
+	}
 	a.replica.rebase(a.memory.Serial)
-	return a.journal.Reset(slices.Concat(a.open, a.absent)...)
+	if err := a.journal.Reset(open...); err != nil {
+		return err
+	}
+	a.carried = at
+	return nil
 }
 
 // recoveredChanges lists the calls in a journal that are known to have ended.

@@ -28,29 +28,40 @@ func (r *round) recover(ctx context.Context) error {
 
 func (r *round) settle(ctx context.Context) error {
 	a := r.agent
-	if len(a.open)+len(a.absent) == 0 {
+	if len(a.open)+len(a.absent) > 0 {
+		if news := r.findOut(ctx); !news && len(a.entries) == 0 {
+			return nil
+		}
+	} else if len(a.entries) == 0 {
 		return nil
 	}
+	if err := a.saveState(a.state); err != nil { // with what a process that died had recorded
+		return err
+	}
+	return a.emptyJournal()
+}
+
+// findOut looks what became of calls, and tells whether anything is known that was not
+// known before.
+func (r *round) findOut(ctx context.Context) (news bool) {
+	a := r.agent
 	settled, diags := r.revision.engine.Settle(ctx, r.revision.config, a.state, slices.Concat(a.open, a.absent), r.planOptions())
 	r.diags = append(r.diags, diags...)
 	changes := append(settledChanges(a.open, settled.Open, settled.State), appeared(a.absent, a.state, settled.State)...)
 	if len(changes) == 0 && len(settled.Absent) == len(a.absent) {
-		return nil // nothing is known that was not known before
+		return false
 	}
 	a.log.Info("calls of an earlier process settled", "settled", len(changes), "open", len(settled.Open), "absent", len(settled.Absent))
 	a.recovered = append(a.recovered, changes...)
 	a.state, a.open, a.absent = settled.State, settled.Open, settled.Absent
-	if err := a.saveState(a.state); err != nil {
-		return err
-	}
-	return a.emptyJournal()
+	return true
 }
 
 // publish puts what was taken up into the store under the new epoch before anything is
 // changed, where another agent may follow: it then begins there.
 func (r *round) publish(ctx context.Context) error {
 	a := r.agent
-	if !r.followed() || !r.fresh || a.memory.StateEpoch == a.memory.Epoch {
+	if !r.followed() || !r.fresh || a.memory.StateEpoch == a.memory.Epoch && a.memory.StateSerial == a.memory.Serial {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)

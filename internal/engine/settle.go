@@ -44,13 +44,17 @@ func (e *Engine) Settle(ctx context.Context, config *configs.Config, state *stat
 	if diags.HasErrors() {
 		return before, diags
 	}
-	s := &settler{state: state.Copy(), now: e.opts.Now(), settled: map[uint64]bool{}}
+	s := &settler{state: state.Copy(), now: e.opts.Now(), settled: map[uint64]bool{}, nodes: map[string]*dag.Node{}}
 	s.planner = e.newPlanner(prog, s.state, opts)
 	s.planner.walk.include = neededByProviders(prog)
 	s.planner.walk.tolerant = true
 	s.planner.walk.prepare()
 	var release []*dag.Node
 	for _, intent := range intents {
+		if !intent.Absent.IsZero() && s.now.Sub(intent.Absent) > absentFor {
+			s.settled[intent.ID] = true
+			continue
+		}
 		release = append(release, s.add(intent)...)
 	}
 	s.planner.walk.sched.Release(release...)
@@ -63,6 +67,8 @@ func (e *Engine) Settle(ctx context.Context, config *configs.Config, state *stat
 type settler struct {
 	planner *planner
 	now     time.Time
+	// nodes are those of calls that are open, by address.
+	nodes map[string]*dag.Node
 	// state, settled and absent are under the planner's lock.
 	state   *states.State
 	settled map[uint64]bool
@@ -94,6 +100,11 @@ func (s *settler) add(intent journal.Intent) []*dag.Node {
 		return nil, !report(s.settle(ctx, run, addr, provider, intent).WithAddress(intent.Address))
 	}})
 	w.sched.Depend(node, run.node)
+	if before := s.nodes[intent.Address]; before != nil {
+		w.sched.Depend(node, before) // what appears late gives way to what came after it
+	} else if intent.Absent.IsZero() {
+		s.nodes[intent.Address] = node
+	}
 	return append(release, node)
 }
 
@@ -139,23 +150,57 @@ func (s *settler) record(addr addrs.ResourceInstance, provider addrs.ProviderCon
 	}
 }
 
-// lookAgain looks for an object that was not there before. Unless it is found, or there is
-// another by now, it stays as it was, and nobody is asked.
+// lookAgain looks for an object that was not there before. Found, it is recorded, or if
+// there is another one at its address by now, it is named. Nobody is asked about what
+// is not there.
 func (s *settler) lookAgain(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, provider addrs.ProviderConfig, intent journal.Intent) {
-	s.planner.mu.Lock()
-	over := s.state.Object(addr) != nil || s.now.Sub(intent.Absent) > absentFor
-	s.settled[intent.ID] = over
-	s.planner.mu.Unlock()
-	if over {
-		return
-	}
 	schema, diags := resourceSchema(run, addr.Resource.Type)
 	if diags.HasErrors() {
 		return
 	}
-	if obj, diags := s.find(ctx, run, addr, schema, intent); obj != nil && !diags.HasErrors() {
-		s.record(addr, provider, intent, obj)
+	found, diags := s.find(ctx, run, addr, schema, intent)
+	if diags.HasErrors() {
+		return
 	}
+	current := s.current(addr)
+	if current == nil {
+		if found != nil {
+			s.record(addr, provider, intent, found)
+		}
+		return
+	}
+	same, known := s.isMade(ctx, run, addr, schema, intent, current)
+	if !known || !same && found == nil {
+		return
+	}
+	if !same {
+		s.planner.walk.report(tfdiags.New(tfdiags.Warning, "Object that was made late is in no state",
+			fmt.Sprintf("The creation of %[1]s that was begun at %[2]s has been carried out after it had been looked for, and %[1]s is another object by now. Look for it, and delete it, or import it under an address of its own.",
+				intent.Address, intent.Time.Format("2006-01-02 15:04:05 MST"))).WithAddress(intent.Address))
+	}
+	s.planner.mu.Lock()
+	defer s.planner.mu.Unlock()
+	s.settled[intent.ID] = true
+}
+
+func (s *settler) current(addr addrs.ResourceInstance) *states.Object {
+	s.planner.mu.Lock()
+	defer s.planner.mu.Unlock()
+	return s.state.Object(addr)
+}
+
+// isMade tells whether a recorded object is as a create had planned it; known is false if
+// it cannot be told.
+func (s *settler) isMade(ctx context.Context, run *providerRun, addr addrs.ResourceInstance, schema *providers.ResourceSchema, intent journal.Intent, current *states.Object) (same, known bool) {
+	planned, err := ctymsgpack.Unmarshal(intent.Planned, schema.Block.ImpliedType())
+	if err != nil {
+		return false, false
+	}
+	object, diags := decodeObject(ctx, run.client, addr, schema, current)
+	if diags.HasErrors() {
+		return false, false
+	}
+	return agrees(planned, object.Value), true
 }
 
 // find looks for the object of a create that nobody saw the end of: by reading

@@ -108,6 +108,7 @@ type Journal struct {
 	pending map[uint64]Intent // begun and not ended
 	added   []addition
 	broken  error // of a failed write, until the next Reset
+	fresh   bool  // there is nothing but what the last Reset left open
 	flush   chan struct{}
 	closed  bool
 	done    chan struct{}
@@ -290,7 +291,7 @@ func (j *Journal) append(b body, obj *states.Object) error {
 		j.mu.Unlock()
 		return errClosed
 	}
-	j.added = append(j.added, addition{raw, b.Intent != nil, done})
+	j.added, j.fresh = append(j.added, addition{raw, b.Intent != nil, done}), false
 	j.mu.Unlock()
 	select {
 	case j.flush <- struct{}{}:
@@ -350,6 +351,19 @@ func (j *Journal) Empty() bool {
 	return err == nil && info.Size() == 0
 }
 
+// Holds tells whether the last Reset left just these intents open, and nothing has come since.
+func (j *Journal) Holds(open []Intent) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.fresh || len(open) != len(j.pending) {
+		return false
+	}
+	return !slices.ContainsFunc(open, func(i Intent) bool {
+		held, ok := j.pending[i.ID]
+		return !ok || !held.Absent.Equal(i.Absent)
+	})
+}
+
 // Reset empties the journal but for the intents that stay open: everything else in
 // it is part of a state that is safely kept. It must not be called while entries
 // are being added. A crash leaves the journal as it was or as it is to be. Writing
@@ -363,7 +377,7 @@ func (j *Journal) Reset(open ...Intent) error {
 	if err := j.replace(open); err != nil {
 		return fmt.Errorf("empty journal: %w", err)
 	}
-	j.broken = nil
+	j.broken, j.fresh = nil, true
 	clear(j.pending)
 	for _, intent := range open {
 		j.pending[intent.ID] = intent

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -223,5 +224,20 @@ func TestFullDisk(t *testing.T) {
 	begin(t, j, "cloud_thing.d")
 	if _, pending := reopened(t, path); !cmp.Equal(pending, []string{"cloud_thing.d"}) {
 		t.Errorf("after room was made there are %q", pending)
+	}
+}
+
+// TestEachThatMayAppearStays keeps two creates of one address that may still appear.
+func TestEachThatMayAppearStays(t *testing.T) {
+	t.Parallel()
+	var entries []Entry
+	for id := uint64(1); id <= 2; id++ {
+		i := intent("t.x")
+		i.ID, i.Absent = id, time.Now()
+		entries = append(entries, Entry{Intent: &i})
+	}
+	open, err := Replay(states.New(), entries)
+	if err != nil || len(open) != 2 {
+		t.Errorf("%d of 2 are left: %v", len(open), err)
 	}
 }

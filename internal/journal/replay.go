@@ -14,18 +14,21 @@ import (
 func Replay(state *states.State, entries []Entry) (open []Intent, err error) {
 	type object struct {
 		address, deposed string
-		absent           bool // one that may still appear stays beside what was tried after it
+		absent           uint64 // each that may still appear stays beside what was tried after it
 	}
 	pending := map[object]Intent{}
 	var order []object
 	for _, e := range entries {
 		if e.Intent != nil {
-			at := object{e.Intent.Address, e.Intent.Deposed, !e.Intent.Absent.IsZero()}
+			at := object{e.Intent.Address, e.Intent.Deposed, 0}
+			if !e.Intent.Absent.IsZero() {
+				at.absent = e.Intent.ID
+			}
 			pending[at] = *e.Intent
 			order = append(order, at)
 			continue
 		}
-		at := object{e.Result.Address, e.Result.Deposed, false}
+		at := object{e.Result.Address, e.Result.Deposed, 0}
 		if intent, ok := pending[at]; ok && intent.ID == e.Result.ID {
 			delete(pending, at)
 		}
