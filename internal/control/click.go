@@ -149,20 +149,24 @@ type Hold struct {
 	Next int
 }
 
-// HoldOf judges the clicks about drift of an agent. What users without a word in any of
-// the agent's scopes have clicked is as if it were not there.
+// HoldOf judges the clicks about drift of an agent: the last one of a user with a word in
+// any of its scopes counts, and of two with one number a hold. The numbers of all others
+// stay used: people leave a policy and come back to it, and what was clicked before
+// somebody else's word must not come after it.
 func HoldOf(agent Agent, subject string, scopes map[string]Scope, clicks []Click) Hold {
 	hold := Hold{Subject: subject, Next: 1}
 	sorted := slices.SortedFunc(slices.Values(clicks), func(a, b Click) int {
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.User, b.User))
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.User, b.User))
 	})
+	counted := 0
 	for _, c := range sorted {
-		ours := c.Agent == agent.Name && c.Subject == subject && c.Number == hold.Next && c.Verb.verdict() == ""
-		if !ours || (c.Verb == ClickHold) == hold.On || !ApprovedInSlack(scopes, agent.Scopes, c.User) {
+		if c.Agent != agent.Name || c.Subject != subject || c.Verb.verdict() != "" {
 			continue
 		}
-		hold.On, hold.User = c.Verb == ClickHold, c.User
-		hold.Next++
+		hold.Next = c.Number + 1
+		if c.Number > counted && ApprovedInSlack(scopes, agent.Scopes, c.User) {
+			counted, hold.On, hold.User = c.Number, c.Verb == ClickHold, c.User
+		}
 	}
 	return hold
 }

@@ -84,9 +84,11 @@ func TestHoldIsWhatWasSaidLast(t *testing.T) {
 		"held twice at once":    {[]Click{clicked(benInSlack, hold, 1), clicked(anaInSlack, hold, 1)}, true, anaInSlack, 2},
 		"released by another":   {[]Click{clicked(benInSlack, release, 2), clicked(anaInSlack, hold, 1)}, false, benInSlack, 3},
 		"held again":            {[]Click{clicked(anaInSlack, hold, 1), clicked(benInSlack, release, 2), clicked(benInSlack, hold, 3)}, true, benInSlack, 4},
-		"by a stranger":         {[]Click{clicked("U0EVE", hold, 1)}, false, "", 1},
-		"out of turn":           {[]Click{clicked(anaInSlack, hold, 2)}, false, "", 1},
-		"released without hold": {[]Click{clicked(anaInSlack, release, 1)}, false, "", 1},
+		"by a stranger":         {[]Click{clicked("U0EVE", hold, 1)}, false, "", 2},
+		"with a gap before":     {[]Click{clicked(anaInSlack, hold, 2)}, true, anaInSlack, 3},
+		"both at once":          {[]Click{clicked(anaInSlack, release, 1), clicked(benInSlack, hold, 1)}, true, benInSlack, 2},
+		"released without hold": {[]Click{clicked(anaInSlack, release, 1)}, false, anaInSlack, 2},
+		"after one who left":    {[]Click{clicked("U0EVE", hold, 1), clicked(benInSlack, release, 2), clicked(benInSlack, hold, 3)}, true, benInSlack, 4},
 		"about a plan":          {[]Click{clicked(anaInSlack, ClickApprove, 0)}, false, "", 1},
 	}
 	for name, test := range tests {
@@ -97,6 +99,30 @@ func TestHoldIsWhatWasSaidLast(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// Somebody leaves the policy: no word of those who stay, clicked before, comes after their
+// next one; nor does one of those who come back.
+func TestHoldIsNotUndoneByAnOldRelease(t *testing.T) {
+	t.Parallel()
+	agent, subject := Agent{Name: "a1", Scopes: []string{"some"}}, strings.Repeat("a", 64)
+	scopes := inSlack(t) // in "some" only ben is an approver
+	clicks := []Click{clicked(anaInSlack, ClickHold, 1), clicked(benInSlack, ClickRelease, 2), clicked(anaInSlack, ClickHold, 3), clicked(anaInSlack, ClickRelease, 4)}
+	for range 2 {
+		now := HoldOf(agent, subject, scopes, clicks)
+		if now.On {
+			t.Fatalf("it is held by those who have no word: %+v", now)
+		}
+		clicks = append(clicks, clicked(benInSlack, ClickHold, now.Next))
+		if held := HoldOf(agent, subject, scopes, clicks); !held.On || held.User != benInSlack {
+			t.Errorf("the hold that was just clicked is off: %+v", held)
+		}
+		if back := HoldOf(Agent{Name: "a1", Scopes: []string{"one"}}, subject, scopes, clicks); !back.On {
+			t.Errorf("who comes back undoes it: %+v", back)
+		}
+		now = HoldOf(agent, subject, scopes, clicks)
+		clicks = append(clicks, clicked(benInSlack, ClickRelease, now.Next))
 	}
 }
 
