@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
@@ -21,6 +24,9 @@ type grantBook struct {
 	folder repository.GrantFolder
 	mu     sync.Mutex
 	stored repository.GrantFiles
+	// blocked are the keys of files here of which it was said that the store has
+	// something else there. Only rounds use it.
+	blocked map[string]bool
 }
 
 func (b *grantBook) take(stored repository.GrantFiles) {
@@ -187,10 +193,15 @@ func (r *round) rememberGrants(records []repository.GrantRecord, fresh bool) {
 			seen.Until = grant.Request.Until
 		}
 		seen.Ended = grant.Ended
-		seen.Last = grant.Request.Opened.Add(time.Duration(r.declared.Policies[grant.Request.Policy].MaxDuration))
+		seen.Last = r.lastEnd(grant)
 		next[record.ID] = seen
 	}
 	a.memory.Grants = next
+}
+
+// lastEnd is the latest end that its policy allows a grant.
+func (r *round) lastEnd(grant control.Grant) time.Time {
+	return grant.Request.Opened.Add(time.Duration(r.declared.Policies[grant.Request.Policy].MaxDuration))
 }
 
 // exchangeGrants has the store hold what people have written on this machine, and this
@@ -205,6 +216,7 @@ func (r *round) exchangeGrants(ctx context.Context, fresh bool) {
 	if err != nil {
 		return // it was said
 	}
+	maps.DeleteFunc(a.grants.blocked, func(key string, _ bool) bool { return !here.HasKey(key) })
 	stored := a.grants.taken()
 	for _, record := range stored.With(here).Records(a.config.Environment, r.declared.Policies, a.now()) {
 		if record.Refusal != nil {
@@ -220,10 +232,15 @@ func (r *round) exchangeGrants(ctx context.Context, fresh bool) {
 			if !stored.Holds(record.ID, file) {
 				continue
 			}
-			if err := a.grants.folder.Remove(file.Key); err != nil {
-				a.log.Warn("file about a grant not removed", "error", err)
-			}
+			r.dropGrant(file)
 		}
+	}
+}
+
+// dropGrant removes a file from this machine.
+func (r *round) dropGrant(file repository.SignedFile) {
+	if err := r.agent.grants.folder.Remove(file.Key); err != nil {
+		r.agent.log.Warn("file about a grant not removed", "error", err)
 	}
 }
 
@@ -234,11 +251,43 @@ func (r *round) uploadGrant(ctx context.Context, record repository.GrantRecord, 
 		if stored.Holds(record.ID, file) || !r.counts(record, file) {
 			continue
 		}
-		if _, err := a.store.PutIfAbsent(ctx, file.Key, file.Data); err != nil {
+		switch _, err := a.store.PutIfAbsent(ctx, file.Key, file.Data); {
+		case err == nil:
+			a.log.Info("grant uploaded", "key", file.Key)
+		case errors.Is(err, objstore.ErrExist):
+			r.heedBlocked(ctx, record, file)
+		default:
 			r.warn("Grant not uploaded", fmt.Sprintf("%s, which was signed on this machine, is not in the store yet: %s. It counts here, and is uploaded later.", file.Key, err))
-			continue
 		}
-		a.log.Info("grant uploaded", "key", file.Key)
+	}
+}
+
+// heedBlocked sees to a file whose place in the store is taken. If its signer said the same
+// there, the store's word is enough once the grant has ended. Anything else there is told of
+// once, and the file kept for as long as its grant could be open.
+func (r *round) heedBlocked(ctx context.Context, record repository.GrantRecord, file repository.SignedFile) {
+	a := r.agent
+	there, err := a.store.Get(ctx, file.Key, control.MaxDocument)
+	request := file.Key == control.GrantRequestKey(a.config.Environment, record.ID)
+	grant, _ := a.settled(record.Grant)
+	switch {
+	case err == nil && bytes.Equal(there.Data, file.Data): // another has uploaded it since
+	case err == nil && !request && control.CheckGrantFile(a.config.Environment, file.Key, there.Data) == nil:
+		if !grant.Ended.IsZero() {
+			r.dropGrant(file)
+		}
+	case !grant.Ended.IsZero() && !a.now().Before(r.lastEnd(grant)):
+		r.dropGrant(file)
+	case !a.grants.blocked[file.Key]:
+		if a.grants.blocked == nil {
+			a.grants.blocked = map[string]bool{}
+		}
+		a.grants.blocked[file.Key] = true
+		counts := "It counts on this machine and nowhere else. Find out who wrote what is there: once that is removed from the store, this is uploaded"
+		if request && !bytes.Equal(record.Files.Request, file.Data) {
+			counts = fmt.Sprintf("It counts for nothing, because the request that is there holds. Remove it from %s, and open a grant under another name", a.grants.folder.Path())
+		}
+		r.warn("Grant cannot be uploaded", fmt.Sprintf("%s, which was signed on this machine, is not in the store, which has something else under that key. %s. This is said once.", file.Key, counts))
 	}
 }
 

@@ -257,7 +257,7 @@ func TestAttackClosurePlantedOnTheMachine(t *testing.T) {
 }
 
 // Somebody has put something else where the grant belongs in the store: it holds here,
-// stays here, and that is said.
+// that is said once, and the file goes when its grant cannot be open any more.
 func TestGrantThatCannotBeUploaded(t *testing.T) {
 	t.Parallel()
 	w, signer := breakable(t)
@@ -265,13 +265,67 @@ func TestGrantThatCannotBeUploaded(t *testing.T) {
 	w.here(w.request(signer, "cloud_thing.a"))
 	w.edit("a", "size", cty.NumberIntVal(9))
 	receipt := w.round(control.OutcomeDrifted)
-	if got := problems(receipt); !w.byHand() || !strings.Contains(got, "It counts here, and is uploaded later") {
-		t.Errorf("by hand %v, problems %q", w.byHand(), got)
+	for _, want := range []string{"which has something else under that key", "It counts on this machine and nowhere else. Find out who wrote what is there"} {
+		if got := problems(receipt); !w.byHand() || !strings.Contains(got, want) || strings.Contains(got, "uploaded later") {
+			t.Errorf("by hand %v, problems %q, want %q", w.byHand(), got, want)
+		}
+	}
+	if got := problems(w.round(control.OutcomeDrifted)); strings.Contains(got, "upload") {
+		t.Errorf("it is said again: %q", got)
 	}
 	w.advance(10 * time.Minute)
 	w.round(control.OutcomeApplied)
 	if got := w.onMachine(); len(got) != 1 {
 		t.Errorf("the store does not have it, and the machine holds %v", got)
+	}
+	w.advance(24 * time.Hour)
+	if got := problems(w.round(control.OutcomeConverged)); strings.Contains(got, "upload") || len(w.onMachine()) != 0 {
+		t.Errorf("long after the end: problems %q, the machine holds %v", got, w.onMachine())
+	}
+}
+
+// What blocks an upload is removed: it comes to the store.
+func TestGrantIsUploadedOnceThereIsRoom(t *testing.T) {
+	t.Parallel()
+	w, signer := breakable(t)
+	request := w.request(signer, "cloud_thing.a")
+	w.put(request.Key, "{}")
+	w.here(request)
+	w.round(control.OutcomeConverged)
+	if err := w.store.Delete(t.Context(), request.Key); err != nil {
+		t.Fatal(err)
+	}
+	w.round(control.OutcomeConverged)
+	object, err := w.store.Get(t.Context(), request.Key, control.MaxDocument)
+	if err != nil || string(object.Data) != string(request.Data) {
+		t.Errorf("the store has %q, %v", object.Data, err)
+	}
+}
+
+// Of two requests under one name the store's holds: what is here is told as worthless.
+func TestGrantUnderANameThatIsTaken(t *testing.T) {
+	t.Parallel()
+	w, signer := breakable(t)
+	w.open(signer, "cloud_thing.a")
+	w.here(w.request(signer, "cloud_thing.b"))
+	got := problems(w.round(control.OutcomeConverged))
+	if !strings.Contains(got, "It counts for nothing, because the request that is there holds. Remove it from ") || !strings.Contains(got, "open a grant under another name") {
+		t.Errorf("problems %q", got)
+	}
+}
+
+// An approver closes a grant on the machine and, a minute later, in the store: that is
+// no problem, and nothing is left behind.
+func TestGrantClosedTwice(t *testing.T) {
+	t.Parallel()
+	w, signer := breakable(t)
+	w.open(signer, "cloud_thing.a")
+	w.round(control.OutcomeConverged)
+	w.here(w.closure(signer))
+	w.advance(time.Minute)
+	w.sent(w.closure(signer))
+	if got := problems(w.round(control.OutcomeConverged)); strings.Contains(got, "upload") || len(w.onMachine()) != 0 {
+		t.Errorf("problems %q, the machine holds %v", got, w.onMachine())
 	}
 }
 

@@ -129,6 +129,16 @@ func (f GrantFiles) Holds(id string, file SignedFile) bool {
 	})
 }
 
+// HasKey tells whether any file has a key.
+func (f GrantFiles) HasKey(key string) bool {
+	for _, files := range f {
+		if slices.ContainsFunc(files, func(there SignedFile) bool { return there.Key == key }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Records judges each grant by the policy that it names. One that does not hold,
 // anybody's unsigned word, grants nothing, and its record says why.
 func (f GrantFiles) Records(environment string, policies map[string]control.BreakGlassPolicy, now time.Time) []GrantRecord {
