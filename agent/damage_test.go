@@ -15,6 +15,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -167,6 +168,31 @@ func TestStateThatTheStoreNeverGot(t *testing.T) {
 	if w.creations() != 3 {
 		t.Errorf("%d things were created, want 3", w.creations())
 	}
+}
+
+// TestAttackReceiptsBehindOthers: the memory is lost, and the newest receipts in the store
+// are nobody's. The agent does not begin at 0, where spent approvals would hold again.
+func TestAttackReceiptsBehindOthers(t *testing.T) {
+	t.Parallel()
+	w := atRest(t)
+	w.round(control.OutcomeConverged)
+	w.stop()
+	w.erase("memory.json")
+	for i := range int64(repository.MaxDoubtful) {
+		w.put(control.ReceiptKey("prod", "a1", 9, i+1), "{}")
+	}
+	log := &strings.Builder{}
+	w.advance(1)
+	if got := w.roundLogged(log); got != control.OutcomeFailed || !strings.Contains(log.String(), "none of the newest is signed by an agent of the environment") {
+		t.Errorf("outcome %s: %s", got, log)
+	}
+	w.stop()
+	for i := range int64(repository.MaxDoubtful) { // the way out that the message names
+		if err := w.store.Delete(t.Context(), control.ReceiptKey("prod", "a1", 9, i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.round(control.OutcomeConverged)
 }
 
 // TestOlderCopyOfTheDataFolder: a machine is restored from a backup.

@@ -290,6 +290,9 @@ func (a *Agent) takeUpReceipts(ctx context.Context, keys []ed25519.PublicKey) (p
 		}
 		return stateName{receipt.Epoch, receipt.Serial}, nil
 	}
+	if len(names) > 0 && a.memory.Sequence == 0 { // approvals that were made use of would hold again
+		return stateName{}, fmt.Errorf("the store holds %d receipts of this agent, and none of the newest is signed by an agent of the environment: where this agent had come to is not known, and nothing is done. Find out who wrote them, move those that are not signed away from %s, and the agent goes on", len(names), control.ReceiptPrefix(a.config.Environment, a.config.Agent))
+	}
 	return stateName{}, nil
 }
 
