@@ -30,14 +30,17 @@ const (
 // listenToQueue has messages ring until ctx ends. They are removed as they come: one
 // that is lost costs nothing, because rounds come anyway.
 func (a *Agent) listenToQueue(ctx context.Context, queue string, ring chan<- struct{}) {
-	from, err := queueClient(ctx, queue)
-	if err != nil {
-		a.log.Warn("queue for signals not readable; rounds come by schedule", "queue", queue, "error", err)
-		return
-	}
+	var from *sqs.Client
 	failing := false
 	for ctx.Err() == nil {
-		messages, err := receive(ctx, from, queue)
+		var messages []types.Message
+		var err error
+		if from == nil {
+			from, err = queueClient(ctx, queue)
+		}
+		if err == nil {
+			messages, err = receive(ctx, from, queue)
+		}
 		if err != nil && ctx.Err() == nil {
 			if !failing {
 				a.log.Warn("queue for signals not readable; rounds come by schedule", "queue", queue, "error", err)
