@@ -26,6 +26,9 @@ func (r *round) apply(ctx context.Context) error {
 	if err := r.stillHolds(ctx); err != nil {
 		return err
 	}
+	if err := a.begin(r.revision.digest); err != nil {
+		return err
+	}
 	ctx, done := a.tenure.Within(ctx) // what is under way when it ends is ended too
 	defer done()
 	defer r.watchGrants(ctx)()
@@ -46,6 +49,16 @@ func (r *round) apply(ctx context.Context) error {
 		return fmt.Errorf("the apply had errors: %w", summaries(diags))
 	}
 	return r.keep(r.aftermath(ctx, state))
+}
+
+// begin notes, before the first change, whose changes are made: an older revision must not
+// take them back, also if the round does not come to its end.
+func (a *Agent) begin(revision string) error {
+	if a.memory.Begun == revision {
+		return nil
+	}
+	a.memory.Begun = revision
+	return a.memory.save(a.config.DataDir)
 }
 
 // stillHolds asks once more, right before writing, whether another agent took over.

@@ -62,7 +62,7 @@ func (r *round) load(ctx context.Context) error {
 	before := a.running
 	a.running, r.revision = next, next
 	a.retire(before)
-	return a.removeOldRevisions(next.dir, a.revisionDir(a.memory.Revision))
+	return a.removeOldRevisions(next.dir, a.revisionDir(a.memory.Begun))
 }
 
 // stay keeps the revision that is in force, from the data folder if the agent was
@@ -70,9 +70,12 @@ func (r *round) load(ctx context.Context) error {
 func (r *round) stay(wanted repository.Revision, unusable error) error {
 	a := r.agent
 	if a.running == nil {
-		kept := a.memory.Revision
-		if kept == "" || kept == wanted.Digest {
+		kept := a.memory.Begun
+		if kept == wanted.Digest || a.memory.Revision == "" && kept == "" {
 			return unusable
+		}
+		if kept == "" {
+			return fmt.Errorf("%w; revision %s cannot be used: %w", a.superseded(), short(wanted.Digest), unusable)
 		}
 		running, err := a.openRevision(kept)
 		if err != nil {
@@ -197,8 +200,8 @@ func (a *Agent) abandon() {
 	a.retire(running)
 }
 
-// removeOldRevisions keeps the folders of the running revision and of the one that was
-// applied last, which may be another; the repository's client still has the archives it
+// removeOldRevisions keeps the folders of the running revision and of the one in force,
+// which may be another; the repository's client still has the archives it
 // may need again.
 func (a *Agent) removeOldRevisions(keep ...string) error {
 	parent := filepath.Dir(keep[0])

@@ -25,7 +25,10 @@ type memory struct {
 	Sequence int64  `json:"sequence"`
 	Previous string `json:"previous"`
 	// Revision was planned without errors last.
-	Revision  string    `json:"revision"`
+	Revision string `json:"revision"`
+	// Begun is the revision in force: the one whose changes were begun last, or that asked
+	// for none. It is "" after another agent has worked, because what that one began is not known.
+	Begun     string    `json:"begun,omitempty"`
 	Converged time.Time `json:"converged,omitzero"`
 	Serial    uint64    `json:"serial"`
 	// States are the digests that the state file may have: one, or two while it is replaced.

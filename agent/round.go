@@ -167,7 +167,7 @@ func (r *round) conclude() {
 	if r.outcome == control.OutcomeConverged || r.outcome == control.OutcomeApplied {
 		r.agent.memory.Converged = r.agent.now().UTC()
 	}
-	r.agent.memory.Revision = r.revision.digest
+	r.agent.memory.Revision, r.agent.memory.Begun = r.revision.digest, r.revision.digest
 }
 
 // namedLeft is how many instances a message names.

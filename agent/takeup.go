@@ -32,6 +32,9 @@ func (r *round) takeUp(ctx context.Context, held *lease.Lease) error {
 		a.memory.Spent = a.memory.Sequence // what was approved before the memory was lost may have been made use of
 	}
 	succeeds := held.Epoch > 1 && held.Epoch != a.memory.Epoch
+	if held.Epoch > a.memory.Epoch+1 { // in between another one has worked
+		a.forgetRevision()
+	}
 	if succeeds {
 		err = a.succeed(ctx, keys, promised)
 	} else {
@@ -42,6 +45,14 @@ func (r *round) takeUp(ctx context.Context, held *lease.Lease) error {
 	}
 	a.memory.Shard, a.memory.Epoch, a.known, a.caughtUp = a.shard.Name, held.Epoch, true, true
 	return a.memory.save(a.config.DataDir)
+}
+
+// forgetRevision has the agent not take the revision that it worked with for the one in
+// force: what another agent has done since must not be undone. Receipts do not tell which one
+// that is, because an agent can end between a change and the receipt.
+func (a *Agent) forgetRevision() {
+	a.abandon()
+	a.memory.Begun = ""
 }
 
 // succeed takes up what another process has left under an earlier epoch: its state and

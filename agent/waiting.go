@@ -19,6 +19,7 @@ func (r *round) keepLast(ctx context.Context, before guard.Memory, pending error
 	a := r.agent
 	last, err := r.lastRevision()
 	if err != nil {
+		pending = fmt.Errorf("%w; drift is not corrected meanwhile: %w", pending, err)
 		r.warn("Last revision not usable", fmt.Sprintf("Revision %s waits for approval, and the one before, %s, cannot be kept meanwhile: %s. Drift is not corrected.", short(r.revision.digest), short(a.memory.Revision), err))
 	}
 	if last == nil || err != nil {
@@ -46,12 +47,16 @@ func (r *round) keepLast(ctx context.Context, before guard.Memory, pending error
 	return nil
 }
 
-// lastRevision is the one that was applied last, nil if none was.
+// lastRevision is the one that was applied last, nil if none was. It is not gone back to
+// from one that was begun since.
 func (r *round) lastRevision() (*loaded, error) {
 	a := r.agent
 	digest := a.memory.Revision
 	if digest == "" || digest == r.revision.digest {
 		return nil, nil
+	}
+	if err := a.superseded(); err != nil {
+		return nil, err
 	}
 	if a.last != nil && a.last.digest == digest {
 		return a.last, nil
@@ -63,6 +68,18 @@ func (r *round) lastRevision() (*loaded, error) {
 	}
 	a.last = last
 	return last, nil
+}
+
+// superseded says why the revision that was applied last is not the one in force, nil if it is.
+func (a *Agent) superseded() error {
+	switch a.memory.Begun {
+	case a.memory.Revision:
+		return nil
+	case "":
+		return fmt.Errorf("another agent has worked since this one applied revision %s, and which revision it began is not known here, so that nothing is changed before a newer revision can be used", short(a.memory.Revision))
+	default:
+		return fmt.Errorf("the changes of revision %s were begun after revision %s was applied, so that nothing is changed before the newest revision can be used", short(a.memory.Begun), short(a.memory.Revision))
+	}
 }
 
 // concludeWaiting says that the newest revision waits, beside what was done for the one
