@@ -60,16 +60,36 @@ func (c *check) probeListing(ctx context.Context) (string, error) {
 	return "what was written is listed at once", nil
 }
 
+const (
+	// maxListed is far more than a run writes, and listTime longer than listing that takes.
+	maxListed = 10_000
+	listTime  = time.Minute
+)
+
+// list lists keys, and does not wait for a listing without an end.
+func (c *check) list(ctx context.Context, prefix string) (keys []string, err error) {
+	within, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	for info, err := range c.store.List(within, prefix) {
+		switch {
+		case err != nil && within.Err() != nil && ctx.Err() == nil:
+			return nil, brokenf("a listing of few objects did not end within %s", listTime)
+		case err != nil:
+			return nil, err
+		}
+		if keys = append(keys, info.Key); len(keys) > maxListed {
+			return nil, brokenf("a listing goes on after %d objects, where there are far fewer: it has no end", maxListed)
+		}
+	}
+	return keys, nil
+}
+
 // listed checks that exactly these keys are listed, in order.
 func (c *check) listed(ctx context.Context, prefix string, want []string) error {
-	var got []string
-	for info, err := range c.store.List(ctx, prefix) {
-		if err != nil {
-			return err
-		}
-		got = append(got, info.Key)
-	}
+	got, err := c.list(ctx, prefix)
 	switch {
+	case err != nil:
+		return err
 	case slices.Equal(got, want):
 		return nil
 	case len(got) == len(want):

@@ -186,12 +186,9 @@ func (c *check) cleanUp(ctx context.Context) Result {
 }
 
 func (c *check) removeAll(ctx context.Context) (removed int, err error) {
-	var keys []string
-	for info, err := range c.store.List(ctx, c.prefix) {
-		if err != nil {
-			return 0, err
-		}
-		keys = append(keys, info.Key)
+	keys, err := c.list(ctx, c.prefix)
+	if err != nil {
+		return 0, err
 	}
 	return len(keys), concurrently(len(keys), func(i int) error { return c.store.Delete(ctx, keys[i]) })
 }

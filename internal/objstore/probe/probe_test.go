@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -134,6 +135,7 @@ var lies = map[string]struct {
 	"stores nothing":      {storesNothing, map[string]probe.Outcome{"read": probe.Broken, "read-after-write": probe.Broken, "listing": probe.Broken}},
 	"shows old content":   {staleReads, map[string]probe.Outcome{"read-after-write": probe.Broken}},
 	"lists what was":      {staleListing, map[string]probe.Outcome{"listing": probe.Broken, "read-after-write": probe.OK}},
+	"lists without end":   {listsWithoutEnd, map[string]probe.Outcome{"list": probe.Broken, "listing": probe.Broken, "clean-up": probe.Warning, "create-only": probe.OK}},
 	"lists one page":      {onePage, map[string]probe.Outcome{"listing": probe.OK, "pages": probe.Broken}},
 	"keeps a part":        {truncates, map[string]probe.Outcome{"create-only": probe.OK, "size": probe.Broken}},
 	"hides absence":       {hidesAbsence, map[string]probe.Outcome{"absence": probe.Denied}},
@@ -157,6 +159,20 @@ func TestLiars(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listsWithoutEnd lists what is there again and again.
+func listsWithoutEnd(good objstore.Store) liar {
+	return liar{Store: good, list: func(ctx context.Context, prefix string) iter.Seq2[objstore.Info, error] {
+		return func(yield func(objstore.Info, error) bool) {
+			for i := 0; ctx.Err() == nil; i++ {
+				if !yield(objstore.Info{Key: prefix + strconv.Itoa(i)}, nil) {
+					return
+				}
+			}
+			yield(objstore.Info{}, ctx.Err())
+		}
+	}}
 }
 
 func ignoresAbsence(good objstore.Store) liar { return liar{Store: good, putIfAbsent: good.Put} }

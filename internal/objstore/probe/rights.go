@@ -70,10 +70,8 @@ func (c *check) probeRead(ctx context.Context) (string, error) {
 }
 
 func (c *check) probeList(ctx context.Context) (string, error) {
-	for _, err := range c.store.List(ctx, c.prefix) {
-		if err != nil {
-			return "", c.lacks(toList, err)
-		}
+	if _, err := c.list(ctx, c.prefix); err != nil {
+		return "", c.lacks(toList, err)
 	}
 	return "objects may be listed", nil
 }
