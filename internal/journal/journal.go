@@ -46,19 +46,6 @@ type Intent struct {
 	Absent time.Time `json:"absent,omitzero"`
 }
 
-// Split tells the intents that are to be settled from those of creates that were not there
-// when somebody looked.
-func Split(intents []Intent) (open, absent []Intent) {
-	for _, i := range intents {
-		if i.Absent.IsZero() {
-			open = append(open, i)
-		} else {
-			absent = append(absent, i)
-		}
-	}
-	return open, absent
-}
-
 // Result says what came of an intent.
 type Result struct {
 	// ID is that of the intent.

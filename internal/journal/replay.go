@@ -61,3 +61,16 @@ func record(state *states.State, r *Result) error {
 	}
 	return nil
 }
+
+// Split tells the intents that are to be settled from those of creates that were not there
+// when somebody looked.
+func Split(intents []Intent) (open, absent []Intent) {
+	for _, i := range intents {
+		if i.Absent.IsZero() {
+			open = append(open, i)
+		} else {
+			absent = append(absent, i)
+		}
+	}
+	return open, absent
+}
