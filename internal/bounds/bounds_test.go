@@ -3,6 +3,7 @@ package bounds
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 func attribute(expr string) []byte { return []byte("a = " + expr + "\n") }
@@ -158,5 +160,80 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := ReadFile(filepath.Join(dir, "absent"), 10); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent: %v", err)
+	}
+}
+
+// TestPieces: what opens before a place where a long source might be cut counts behind it as well.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	const n = 12_000
+	filler := rep("a {\n  b = 1\n}\n", pieceSize/14)
+	bomb := rep("[", n) + rep("]", n) + "\n"
+	for name, src := range map[string]string{
+		"after blocks":        filler + "a = " + bomb,
+		"inside a block":      "x {\n" + filler + filler + "a = " + bomb + "}\n",
+		"after a comment":     "/* " + filler + "# */ a = " + bomb,
+		"after a heredoc":     "a = <<EOT\n" + filler + "${1}\nEOT\nb = " + bomb,
+		"behind no heredoc":   "# <<EOT\n" + filler + "a = " + bomb,
+		"inside a template":   "a = \"${f({\n" + filler + filler + "a = " + bomb + "})}\"\n",
+		"after stray closers": rep("}", 10) + "\n" + filler + "a = " + bomb,
+		"over many pieces":    rep("x {\n"+filler[:140], maxDepth+1) + rep("}\n", maxDepth+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			diags := HCL([]byte(src), "x.tf")
+			if !diags.HasErrors() {
+				t.Fatal("let through")
+			}
+			at := diags[0].Subject.Start
+			if want := 1 + strings.Count(src[:at.Byte], "\n"); at.Line != want {
+				t.Errorf("told of line %d, which is line %d", at.Line, want)
+			}
+		})
+	}
+	for name, src := range map[string]string{
+		"comment": "/*\n" + filler + rep("(", n) + "\n*/\n",
+		"heredoc": "a = <<EOT\n" + filler + rep("(", n) + "\nEOT\n",
+		"windows": strings.ReplaceAll(filler+filler, "\n", "\r\n"),
+	} {
+		if diags := HCL([]byte(src), "x.tf"); diags.HasErrors() {
+			t.Errorf("%s: refused: %s", name, diags)
+		}
+	}
+}
+
+// TestPiecesAreOfOneText: a source in pieces has the tokens that it has as a whole.
+func TestPiecesAreOfOneText(t *testing.T) {
+	t.Parallel()
+	parts := []string{"a {\n  b = \"${c}\"\n}\n", "a = <<EOT\nx\n}\n\nEOT\n", "/*\n}\n*/\n", "// }\n", "a = \"}\"\n", "a = 1 /2 * 3\n", "a {\n  b {\n  }\n}\n", "a = {\n}\n", "}\n", "a = \"\n}\n"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 6 {
+		var b strings.Builder
+		for b.Len() < 3*pieceSize {
+			part := random.IntN(len(parts) * 400) // what never closes is rare
+			if part >= len(parts) {
+				part %= 8
+			}
+			b.WriteString(parts[part])
+		}
+		whole, _ := hclsyntax.LexConfig([]byte(b.String()), "x", hcl.InitialPos)
+		var got hclsyntax.Tokens
+		for rest, at := []byte(b.String()), hcl.InitialPos; len(rest) > 0; {
+			var tokens hclsyntax.Tokens
+			tokens, rest = piece(rest, "x", at)
+			at = tokens[len(tokens)-1].Range.End
+			if len(rest) > 0 {
+				tokens = tokens[:len(tokens)-1] // the end of the piece
+			}
+			got = append(got, tokens...)
+		}
+		if len(got) != len(whole) {
+			t.Fatalf("%d tokens in pieces, %d as a whole", len(got), len(whole))
+		}
+		for i := range got {
+			if got[i].Type != whole[i].Type || got[i].Range != whole[i].Range {
+				t.Fatalf("token %d is %s at %s in pieces, and %s at %s as a whole", i, got[i].Type, got[i].Range, whole[i].Type, whole[i].Range)
+			}
+		}
 	}
 }

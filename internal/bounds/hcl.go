@@ -20,6 +20,9 @@ const (
 	// harmless is a size in bytes below which no nesting exhausts the stack, whose
 	// gigabyte takes about a hundred thousand levels. Most files are not looked at.
 	harmless = 32 << 10
+	// pieceSize is how much of a source is looked at in one go, in bytes, or a bit more:
+	// tokens take many times the size of their source.
+	pieceSize = 64 << 10
 )
 
 // HCL refuses configuration whose nesting no parser should follow. It returns nil
@@ -28,8 +31,61 @@ func HCL(src []byte, filename string) hcl.Diagnostics {
 	if !suspicious(src) {
 		return nil
 	}
-	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos) // problems are for the parser
-	return nesting(tokens)
+	for at := hcl.InitialPos; len(src) > 0; {
+		var tokens hclsyntax.Tokens
+		tokens, src = piece(src, filename, at)
+		if diags := nesting(tokens); diags.HasErrors() {
+			return diags
+		}
+		at = tokens[len(tokens)-1].Range.End
+	}
+	return nil
+}
+
+// piece returns the tokens of the beginning of a configuration, as far as a place where nothing
+// is open, and what comes after it: its tokens are the same with and without that beginning.
+func piece(src []byte, filename string, at hcl.Pos) (hclsyntax.Tokens, []byte) {
+	for size := pieceSize; ; size *= 2 {
+		end := blockEnd(src, size)
+		tokens, _ := hclsyntax.LexConfig(src[:end], filename, at) // problems are for the parser
+		if end == len(src) || closed(tokens) {
+			return tokens, src[end:]
+		}
+	}
+}
+
+// blockEnd returns where the first line after size bytes ends that looks like the end of a
+// block of the outermost level, or where the source ends.
+func blockEnd(src []byte, size int) int {
+	const lastLine = "\n}\n"
+	if size < len(src) {
+		if i := bytes.Index(src[size:], []byte(lastLine)); i >= 0 {
+			return size + i + len(lastLine)
+		}
+	}
+	return len(src)
+}
+
+// closed tells whether nothing is open at the end of tokens: no block, no template and
+// no comment, which the lexer takes for a slash and a star if it does not see its end.
+func closed(tokens hclsyntax.Tokens) bool {
+	depth := 0
+	for i, token := range tokens {
+		switch kindOf(token.Type) {
+		case opening:
+			depth++
+		case closing:
+			depth--
+		default:
+			if token.Type == hclsyntax.TokenStar && i > 0 && tokens[i-1].Type == hclsyntax.TokenSlash {
+				return false
+			}
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return depth == 0
 }
 
 // Expression is [HCL] for a single expression.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -227,8 +228,12 @@ func encode(b body, obj *states.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := json.Marshal(line{CRC: crc32.ChecksumIEEE(raw), Body: raw})
-	return append(out, '\n'), err
+	out := make([]byte, 0, len(raw)+len(`{"crc":4294967295,"body":}`)+1)
+	out = append(out, `{"crc":`...)
+	out = strconv.AppendUint(out, uint64(crc32.ChecksumIEEE(raw)), 10)
+	out = append(out, `,"body":`...)
+	out = append(out, raw...)
+	return append(out, "}\n"...), nil
 }
 
 // Begin makes an intent durable and returns its ID. The provider may be called only after that.
@@ -291,13 +296,18 @@ func (j *Journal) append(b body, obj *states.Object) error {
 // write nothing more is accepted until Reset: the file's end is not known any more.
 func (j *Journal) write() {
 	defer close(j.done)
+	var batch []byte
 	for range j.flush {
 		j.mu.Lock()
 		added, broken, file := j.added, j.broken, j.file
 		j.added = nil
 		j.mu.Unlock()
 		if broken == nil && len(added) > 0 {
-			broken = j.put(file, joined(added))
+			batch = batch[:0]
+			for _, a := range added {
+				batch = append(batch, a.raw...)
+			}
+			broken = j.put(file, batch)
 			j.mu.Lock()
 			j.broken = broken
 			j.mu.Unlock()
@@ -310,14 +320,6 @@ func (j *Journal) write() {
 			a.done <- broken
 		}
 	}
-}
-
-func joined(added []addition) []byte {
-	var out []byte
-	for _, a := range added {
-		out = append(out, a.raw...)
-	}
-	return out
 }
 
 func (j *Journal) put(file *os.File, batch []byte) error {
