@@ -17,7 +17,7 @@ func newTestBench(t *testing.T) *bench {
 // not be one about fewer.
 func TestShapesHoldWhatTheySay(t *testing.T) {
 	t.Parallel()
-	for _, s := range []shape{layers, correlated, chained} {
+	for _, s := range []shape{blocks, layers, correlated, chained} {
 		for _, n := range []int{50, 101} {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()

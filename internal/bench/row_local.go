@@ -5,10 +5,28 @@ import (
 	"fmt"
 )
 
-// local is row 1: what the core alone costs, without any provider process.
+// local is row 1: what the core alone costs, without any provider process. Counted
+// resources take terraform minutes to plan, since it evaluates all instances for each.
 func (b *bench) local(ctx context.Context) ([]Figure, error) {
-	n := b.size(5000)
-	f, err := b.shapeFolder(ctx, layers, n)
+	shapes := []shape{blocks}
+	if b.opts.Full {
+		shapes = append(shapes, layers)
+	}
+	var figures []Figure
+	for _, s := range shapes {
+		planned, err := b.planned(ctx, s, b.size(5000))
+		figures = append(figures, planned...)
+		if err != nil {
+			return figures, err
+		}
+	}
+	applies, err := b.applies(ctx)
+	return append(figures, applies...), err
+}
+
+// planned measures the first plan of a shape, and one without changes.
+func (b *bench) planned(ctx context.Context, s shape, n int) ([]Figure, error) {
+	f, err := b.shapeFolder(ctx, s, n)
 	if err != nil {
 		return nil, err
 	}
@@ -16,8 +34,8 @@ func (b *bench) local(ctx context.Context) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := layers.expected(n)
-	work := fmt.Sprintf("%d in layers, ", objects)
+	objects := s.expected(n)
+	work := fmt.Sprintf("%d in %s, ", objects, s.name)
 	figures := []Figure{first.wall(work+"first plan", Faster(15)), first.peak(work+"first plan", Share(0.5))}
 	if _, err := f.fresh(objects, f.towline(planEmpty, applyArgs()...))(ctx); err != nil {
 		return figures, err
@@ -26,9 +44,7 @@ func (b *bench) local(ctx context.Context) ([]Figure, error) {
 	if err != nil {
 		return figures, err
 	}
-	figures = append(figures, again.wall(work+"no-op plan", Faster(15)), again.peak(work+"no-op plan", Share(0.5)))
-	applies, err := b.applies(ctx)
-	return append(figures, applies...), err
+	return append(figures, again.wall(work+"no-op plan", Faster(15)), again.peak(work+"no-op plan", Share(0.5))), nil
 }
 
 // applies measures applies from nothing. Those of terraform grow with the square,
@@ -44,16 +60,16 @@ func (b *bench) applies(ctx context.Context) ([]Figure, error) {
 	}
 	var figures []Figure
 	for _, size := range sizes {
-		f, err := b.shapeFolder(ctx, layers, size.n)
+		f, err := b.shapeFolder(ctx, blocks, size.n)
 		if err != nil {
 			return figures, err
 		}
-		objects := layers.expected(size.n)
+		objects := blocks.expected(size.n)
 		p, err := b.inTurn(ctx, f.fresh(objects, f.terraform(planEmpty, applyArgs()...)), f.fresh(objects, f.towline(planEmpty, applyArgs()...)))
 		if err != nil {
 			return figures, err
 		}
-		work := fmt.Sprintf("%d in layers, apply", objects)
+		work := fmt.Sprintf("%d in %s, apply", objects, blocks.name)
 		figures = append(figures, p.wall(work, size.target), p.peak(work, size.memory))
 	}
 	return figures, nil

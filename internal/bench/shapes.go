@@ -18,10 +18,26 @@ type shape struct {
 }
 
 var (
+	blocks     = shape{"blocks", blocksSource, func(n int) int { return n / layerCount * layerCount }}
 	layers     = shape{"layers", layeredSource, func(n int) int { return n / layerCount * layerCount }}
 	correlated = shape{"correlated", correlatedSource, func(n int) int { return n / 2 * 2 }}
 	chained    = shape{"chain", chainedSource, func(n int) int { return n }}
 )
+
+// blocksSource has 50 layers of resources that are not counted, each referring to one of the layer before.
+func blocksSource(n int) string {
+	var b strings.Builder
+	for layer := range layerCount {
+		for i := range n / layerCount {
+			input := `"start"`
+			if layer > 0 {
+				input = fmt.Sprintf("terraform_data.l%d_%d.id", layer-1, i)
+			}
+			fmt.Fprintf(&b, "resource \"terraform_data\" \"l%d_%d\" {\n  input = %s\n}\n", layer, i, input)
+		}
+	}
+	return b.String()
+}
 
 // layeredSource has 50 counted resources, each instance referring to one of the
 // layer before.
