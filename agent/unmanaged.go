@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -98,25 +97,13 @@ func identities(state *states.State) map[string]bool {
 			return
 		}
 		if inst.Current != nil {
-			out[recordedID(inst.Current)] = true
+			out[inst.Current.ID()] = true
 		}
 		for _, object := range inst.Deposed {
-			out[recordedID(object)] = true
+			out[object.ID()] = true
 		}
 	})
 	return out
-}
-
-func recordedID(object *states.Object) string {
-	if d := object.Decoded(); d != nil {
-		id, _ := textOf(attribute(d.Value, "id"))
-		return id
-	}
-	var attrs struct{ ID string }
-	if json.Unmarshal(object.AttrsJSON, &attrs) != nil {
-		return ""
-	}
-	return attrs.ID
 }
 
 // elements are those of a list, set or map attribute; none if there is no such thing.

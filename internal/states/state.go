@@ -1,6 +1,7 @@
 package states
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -80,6 +81,27 @@ type Decoded struct {
 
 // Decoded returns what [Object.SetDecoded] kept, or nil.
 func (o *Object) Decoded() *Decoded { return o.decoded.Load() }
+
+// ID is the value of the attribute id, "" if the object has none that is text.
+func (o *Object) ID() string {
+	if d := o.Decoded(); d != nil {
+		if d.Value.IsNull() || !d.Value.Type().IsObjectType() || !d.Value.Type().HasAttribute("id") {
+			return ""
+		}
+		id := d.Value.GetAttr("id")
+		if id.Type() != cty.String || id.IsNull() || !id.IsKnown() {
+			return ""
+		}
+		return id.AsString()
+	}
+	var attrs struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(o.AttrsJSON, &attrs) != nil {
+		return ""
+	}
+	return attrs.ID
+}
 
 // SetDecoded keeps the object's value with it, so that it is decoded once only.
 func (o *Object) SetDecoded(d *Decoded) { o.decoded.Store(d) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -138,4 +139,7 @@ func (a *app) printDrift(results []driftResult, now time.Time) {
 		return
 	}
 	a.table([]string{"ENVIRONMENT", "AGENT", "ADDRESS", "ATTRIBUTE", "DECISION", "SINCE", "GRANT"}, rows)
+	if slices.ContainsFunc(results, func(r driftResult) bool { return len(r.Unmanaged) > 0 }) {
+		a.note("To have Towline manage what is unmanaged: towline drift adopt -import TYPE.NAME=ID")
+	}
 }

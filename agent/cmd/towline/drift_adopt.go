@@ -26,6 +26,9 @@ type driftAdopter struct {
 	in    inputFlags
 	plan  string
 	write bool
+	// imports are objects that nobody manages, and into is the new file for them.
+	imports repeated
+	into    string
 }
 
 func (a *app) driftAdoptCommand() *command {
@@ -33,6 +36,8 @@ func (a *app) driftAdoptCommand() *command {
 	d := &driftAdopter{app: a}
 	d.in.register(flags)
 	flags.StringVar(&d.plan, "plan", "", "`FILE` with Terraform's plan JSON, as \"towline plans show -values -json\" and \"towline show -json\" print it; the objects are not read then")
+	flags.Var(&d.imports, "import", "`TYPE.NAME=ID` of an object that nobody manages and is to be imported; may be repeated; what drifted is left then")
+	flags.StringVar(&d.into, "into", "adopted.tf", "new `FILE` for what is imported")
 	flags.BoolVar(&d.write, "write", false, "change the files, instead of printing a patch")
 	a.jsonFlag(flags)
 	return &command{
@@ -44,8 +49,11 @@ func (a *app) driftAdoptCommand() *command {
 
   A value that comes from a variable, a local value or a module is not changed: the
   place is named. Sensitive values are never written. For objects that were deleted
-  the block is replaced by a removed block; for objects that nobody manages write an
-  import block, and use "towline plan -generate-config-out".
+  the block is replaced by a removed block.
+
+  Objects that nobody manages, as "towline drift" lists them, are named with -import:
+  they get an import block, and configuration as the provider describes them, in a new
+  file. Look through it before you apply.
 
   Exit status: 0 if all of it could be adopted, 1 otherwise; what could be is
   printed or written all the same.
@@ -59,6 +67,13 @@ func (d *driftAdopter) run(ctx context.Context, args []string) int {
 	d.in.apply(d.app)
 	if d.app.show(d.in.check(plans.NormalMode)) {
 		return exitFailed
+	}
+	if len(d.imports) > 0 {
+		if len(args) > 0 || d.plan != "" {
+			d.app.show(explain(mistake("Conflicting arguments", "With -import, objects that nobody manages are adopted, and nothing else. Adopt what drifted in a command of its own.")))
+			return exitFailed
+		}
+		return d.adoptUnmanaged(ctx)
 	}
 	config, document, ok := d.read(ctx)
 	if !ok {
@@ -166,7 +181,7 @@ func (d *driftAdopter) finish(config *configs.Config, files map[string][]byte, r
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		result.Files = append(result.Files, adoptFile{filepath.ToSlash(name), patchOf(name, config.Sources[name], files[name])})
 		if d.write {
-			if err := overwrite(name, files[name]); err != nil {
+			if err := d.put(name, files[name]); err != nil {
 				return err
 			}
 		}
@@ -179,7 +194,7 @@ func (d *driftAdopter) finish(config *configs.Config, files map[string][]byte, r
 	}
 	for _, file := range result.Files {
 		if d.write {
-			d.app.note("Changed %s.", file.Name)
+			d.app.note("Wrote %s.", file.Name)
 			continue
 		}
 		d.app.printf("%s", file.Patch)
@@ -188,9 +203,21 @@ func (d *driftAdopter) finish(config *configs.Config, files map[string][]byte, r
 	return nil
 }
 
-// patchOf is what patch -p1 takes.
+// put writes a file that is there, or the new one.
+func (d *driftAdopter) put(name string, content []byte) error {
+	if len(d.imports) > 0 {
+		return writeNew(name, content, 0o644)
+	}
+	return overwrite(name, content)
+}
+
+// patchOf is what git apply and patch -p1 take. A file that was not there has no text before.
 func patchOf(name string, before, after []byte) string {
 	name = filepath.ToSlash(name)
-	_, hunks, _ := bytes.Cut(diff.Diff("a/"+name, before, "b/"+name, after), []byte("\n")) // the first line names both files once more
+	from := "a/" + name
+	if before == nil {
+		from = "/dev/null"
+	}
+	_, hunks, _ := bytes.Cut(diff.Diff(from, before, "b/"+name, after), []byte("\n")) // the first line names both files once more
 	return string(hunks)
 }
