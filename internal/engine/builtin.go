@@ -27,7 +27,7 @@ func newBuiltin() *builtin {
 	return &builtin{&providers.Schema{
 		Provider:      &providers.Block{},
 		ResourceTypes: providers.SchemaMap{"terraform_data": {Block: data}},
-		DataSources:   providers.SchemaMap{remoteStateType: remoteStateSchema()}, Ephemerals: providers.SchemaMap{},
+		DataSources:   providers.SchemaMap{remoteStateType: remoteStateSchema()}, Ephemerals: providers.SchemaMap{}, Lists: providers.SchemaMap{},
 		Functions: builtinFunctionSchemas(),
 	}}
 }
@@ -45,6 +45,10 @@ func (b *builtin) ValidateResourceConfig(context.Context, string, cty.Value) tfd
 }
 
 func (b *builtin) ValidateEphemeralConfig(context.Context, string, cty.Value) tfdiags.Diagnostics {
+	return nil
+}
+
+func (b *builtin) ValidateListConfig(context.Context, string, cty.Value) tfdiags.Diagnostics {
 	return nil
 }
 
@@ -151,6 +155,10 @@ func (b *builtin) RenewEphemeral(context.Context, providers.RenewEphemeralReques
 
 func (b *builtin) CloseEphemeral(context.Context, providers.CloseEphemeralRequest) tfdiags.Diagnostics {
 	return b.unsupported("ephemeral resources")
+}
+
+func (b *builtin) ListResources(context.Context, providers.ListResourcesRequest) providers.ListResourcesResponse {
+	return providers.ListResourcesResponse{Diagnostics: b.unsupported("list resources")}
 }
 
 func (b *builtin) Stop(context.Context) error { return nil }

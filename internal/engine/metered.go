@@ -41,6 +41,14 @@ func (m *metered) ReadDataSource(ctx context.Context, req providers.ReadDataSour
 	})
 }
 
+// ListResources implements providers.Interface.
+func (m *metered) ListResources(ctx context.Context, req providers.ListResourcesRequest) providers.ListResourcesResponse {
+	return retryRead(ctx, m, "list "+req.TypeName, func() (providers.ListResourcesResponse, tfdiags.Diagnostics) {
+		resp := m.Interface.ListResources(ctx, req)
+		return resp, resp.Diagnostics
+	})
+}
+
 // OpenEphemeral implements providers.Interface.
 func (m *metered) OpenEphemeral(ctx context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {
 	began := time.Now()

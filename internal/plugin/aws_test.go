@@ -21,6 +21,9 @@ func TestAWSProvider(t *testing.T) {
 	if !schema.Capabilities.SchemaOptional || schema.Functions["arn_parse"] == nil {
 		t.Errorf("capabilities %+v, functions %v", schema.Capabilities, schema.Functions)
 	}
+	if names := schema.Lists.Names(); len(names) > 0 { // docs/internals/differences.md says so
+		t.Errorf("this version has list resources: %q", names)
+	}
 	bucket := schema.ResourceTypes.Get("aws_s3_bucket")
 	if bucket.Invalid != nil || bucket.Block.Attributes["bucket"] == nil {
 		t.Fatalf("aws_s3_bucket: %+v", bucket)

@@ -34,6 +34,7 @@ type kind struct {
 var (
 	resources  = kind{"resource type", func(s *providers.Schema) providers.SchemaSet { return s.ResourceTypes }}
 	data       = kind{"data source", func(s *providers.Schema) providers.SchemaSet { return s.DataSources }}
+	lists      = kind{"list resource", func(s *providers.Schema) providers.SchemaSet { return s.Lists }}
 	ephemerals = kind{"ephemeral resource type", func(s *providers.Schema) providers.SchemaSet { return s.Ephemerals }}
 )
 
@@ -100,6 +101,7 @@ var writtenOut = map[string]string{
 	"ApplyResourceChange":  "Provider produced invalid object",
 	"ImportResourceState":  "Import returned a non-null value for a write-only attribute",
 	"MoveResourceState":    "Provider returned invalid value",
+	listMethod:             "Provider produced invalid object",
 }
 
 // decodeState is decode for objects of managed resources, which must not hold
@@ -163,6 +165,14 @@ func (i *instance) ValidateEphemeralConfig(ctx context.Context, typeName string,
 	return i.validate(ctx, ephemerals, "ValidateEphemeralResourceConfig", typeName, config,
 		func(ctx context.Context, c tfplugin6.ProviderClient, config *tfplugin6.DynamicValue) (diagnosed, error) {
 			return c.ValidateEphemeralResourceConfig(ctx, &tfplugin6.ValidateEphemeralResourceConfig_Request{TypeName: typeName, Config: config})
+		})
+}
+
+// ValidateListConfig implements [providers.Interface].
+func (i *instance) ValidateListConfig(ctx context.Context, typeName string, config cty.Value) tfdiags.Diagnostics {
+	return i.validate(ctx, lists, "ValidateListResourceConfig", typeName, config,
+		func(ctx context.Context, c tfplugin6.ProviderClient, config *tfplugin6.DynamicValue) (diagnosed, error) {
+			return c.ValidateListResourceConfig(ctx, &tfplugin6.ValidateListResourceConfig_Request{TypeName: typeName, Config: config})
 		})
 }
 

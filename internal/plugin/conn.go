@@ -36,6 +36,12 @@ func (c namedConn) Invoke(ctx context.Context, method string, args, reply any, o
 	return c.ClientConnInterface.Invoke(ctx, wireName(method, c.protocol), args, reply, opts...)
 }
 
+// NewStream begins a call whose answers are many, under the name that the provider's
+// protocol gives it.
+func (c namedConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return c.ClientConnInterface.NewStream(ctx, desc, wireName(method, c.protocol), opts...)
+}
+
 // wireName returns the name on the wire of a call of our stubs for protocol 6.
 func wireName(method string, protocol int) string {
 	if protocol == 5 {

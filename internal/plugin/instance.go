@@ -35,7 +35,9 @@ const (
 type instance struct {
 	addr   addrs.Provider
 	exe    install.Executable
-	schema *schemaCache
+	schema *fetched[providers.Schema]
+	// identities are asked for when something is listed.
+	identities *fetched[identitySchemas]
 	disk   diskCache
 	log    *slog.Logger
 	now    func() time.Time
@@ -50,6 +52,8 @@ type instance struct {
 	callTimeout, changeTimeout time.Duration
 	// opened counts what the process holds open for us, or is asked to open.
 	opened atomic.Int64
+	// stops counts how often the provider was asked to stop.
+	stops atomic.Int64
 	// configured counts the configurations that were accepted.
 	configured atomic.Int64
 
@@ -304,6 +308,7 @@ func (i *instance) configure(ctx context.Context, p *process, schema *providers.
 
 // Stop implements [providers.Interface].
 func (i *instance) Stop(ctx context.Context) error {
+	i.stops.Add(1) // first, so that no answer is taken for one that was not cut short
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var errs []error

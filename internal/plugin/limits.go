@@ -21,6 +21,8 @@ const (
 	// watchEvery is the time between two looks. A process that touches memory as fast as
 	// the machine can grows by about half a gigabyte in it.
 	watchEvery = 250 * time.Millisecond
+	// listTimeout is how long a listing may take where calls may take as long as they like.
+	listTimeout = 10 * time.Minute
 )
 
 // watch ends processes that have grown too large, until the pool is closed.
@@ -75,8 +77,11 @@ func repeatable(method string) bool {
 
 // timeout is how long a call may take, 0 if as long as it likes.
 func (i *instance) timeout(method string) time.Duration {
-	if method == "ApplyResourceChange" {
+	switch {
+	case method == "ApplyResourceChange":
 		return i.changeTimeout
+	case method == listMethod && i.callTimeout == 0:
+		return listTimeout // a stream can go on for ever
 	}
 	return i.callTimeout
 }

@@ -63,7 +63,7 @@ type Pool struct {
 	closed bool
 	// watching tells that the processes' memory is looked at.
 	watching  bool
-	schemas   map[addrs.Provider]*schemaCache
+	schemas   map[addrs.Provider]*descriptions
 	instances map[*instance]struct{}
 }
 
@@ -79,7 +79,7 @@ func NewPool(locator Locator, opts Options) *Pool {
 		locator: locator, log: opts.Logger, now: opts.Now, disk: diskCache{opts.SchemaDir}, maxMemory: cmp.Or(opts.MaxMemory, DefaultMaxMemory),
 		hardMemory: opts.HardMemory, callTimeout: opts.CallTimeout, changeTimeout: opts.ChangeTimeout, ended: make(chan struct{}),
 		largeProgram: cmp.Or(opts.LargeProgram, DefaultLargeProgram),
-		schemas:      make(map[addrs.Provider]*schemaCache), instances: make(map[*instance]struct{}),
+		schemas:      make(map[addrs.Provider]*descriptions), instances: make(map[*instance]struct{}),
 	}
 }
 
@@ -108,13 +108,13 @@ func (p *Pool) register(addr addrs.Provider, exe install.Executable) (*instance,
 	if p.closed {
 		return nil, errors.New("the pool is closed")
 	}
-	cache := p.schemas[addr]
-	if cache == nil {
-		cache = newSchemaCache()
-		p.schemas[addr] = cache
+	described := p.schemas[addr]
+	if described == nil {
+		described = newDescriptions()
+		p.schemas[addr] = described
 	}
 	i := &instance{
-		addr: addr, exe: exe, large: isLarge(exe, p.largeProgram), schema: cache, disk: p.disk, now: p.now, onEnd: p.forget,
+		addr: addr, exe: exe, large: isLarge(exe, p.largeProgram), schema: described.schema, identities: described.identities, disk: p.disk, now: p.now, onEnd: p.forget,
 		log:  p.log.With("provider", addr.String(), "version", exe.Version),
 		turn: make(chan struct{}, 1), maxMemory: p.maxMemory, hardMemory: p.hardMemory, callTimeout: p.callTimeout, changeTimeout: p.changeTimeout, retired: map[*process]bool{},
 	}

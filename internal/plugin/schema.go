@@ -20,48 +20,59 @@ import (
 // maxSchema bounds a provider's schema. That of the AWS provider takes 20 MiB.
 const maxSchema = 128 << 20
 
-// schemaCache keeps the schema of one provider for all its instances.
-type schemaCache struct {
+// descriptions keeps what one provider says of itself for all its instances.
+type descriptions struct {
+	schema     *fetched[providers.Schema]
+	identities *fetched[identitySchemas]
+}
+
+func newDescriptions() *descriptions {
+	return &descriptions{newFetched[providers.Schema]("GetProviderSchema"), newFetched[identitySchemas]("GetResourceIdentitySchemas")}
+}
+
+// fetched is the answer to a call that is made once.
+type fetched[T any] struct {
+	method string
 	turn   chan struct{} // holds one token; who has it may fetch
 	mu     sync.Mutex
-	schema *providers.Schema
+	answer *T
 }
 
-func newSchemaCache() *schemaCache {
-	c := &schemaCache{turn: make(chan struct{}, 1)}
-	c.turn <- struct{}{}
-	return c
+func newFetched[T any](method string) *fetched[T] {
+	f := &fetched[T]{method: method, turn: make(chan struct{}, 1)}
+	f.turn <- struct{}{}
+	return f
 }
 
-func (c *schemaCache) known() *providers.Schema {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.schema
+func (f *fetched[T]) known() *T {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.answer
 }
 
-// get returns the schema, fetching it if nobody has. Of several callers one
+// get returns the answer, fetching it if nobody has. Of several callers one
 // fetches and the others wait. A failure is not kept: the next caller tries again.
-func (c *schemaCache) get(ctx context.Context, fetch func(context.Context) (*providers.Schema, tfdiags.Diagnostics)) (*providers.Schema, tfdiags.Diagnostics) {
-	if schema := c.known(); schema != nil {
-		return schema, nil
+func (f *fetched[T]) get(ctx context.Context, fetch func(context.Context) (*T, tfdiags.Diagnostics)) (*T, tfdiags.Diagnostics) {
+	if answer := f.known(); answer != nil {
+		return answer, nil
 	}
 	select {
-	case <-c.turn:
+	case <-f.turn:
 	case <-ctx.Done():
-		return nil, cancelled("GetProviderSchema")
+		return nil, cancelled(f.method)
 	}
-	defer func() { c.turn <- struct{}{} }()
-	if schema := c.known(); schema != nil {
-		return schema, nil
+	defer func() { f.turn <- struct{}{} }()
+	if answer := f.known(); answer != nil {
+		return answer, nil
 	}
-	schema, diags := fetch(ctx)
+	answer, diags := fetch(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	c.mu.Lock()
-	c.schema = schema
-	c.mu.Unlock()
-	return schema, diags
+	f.mu.Lock()
+	f.answer = answer
+	f.mu.Unlock()
+	return answer, diags
 }
 
 // fetchSchema asks a process for its schema without decoding it.
@@ -85,6 +96,7 @@ func toSchema(resp *lazyschema.Response, protocol int) (*providers.Schema, tfdia
 		ResourceTypes: newLazySet(resp.GetResourceSchemas(), protocol),
 		DataSources:   newLazySet(resp.GetDataSourceSchemas(), protocol),
 		Ephemerals:    newLazySet(resp.GetEphemeralResourceSchemas(), protocol),
+		Lists:         newLazySet(resp.GetListResourceSchemas(), protocol),
 		Functions:     make(map[string]*providers.FunctionSchema, len(resp.GetFunctions())),
 	}
 	if err := fillSchema(out, resp, protocol); err != nil {

@@ -22,8 +22,9 @@ import (
 // The zero value keeps nothing.
 type diskCache struct{ dir string }
 
-// cacheMagic begins an entry; another version of the format has another one.
-const cacheMagic = "towline schema 1\n"
+// cacheMagic begins an entry; another version of the format has another one, as has one
+// that holds more: version 2 has list resources.
+const cacheMagic = "towline schema 2\n"
 
 // maxEntryAge is how long an entry lies unused before it is removed.
 const maxEntryAge = 90 * 24 * time.Hour

@@ -29,6 +29,7 @@ type Interface interface {
 	ValidateResourceConfig(ctx context.Context, typeName string, config cty.Value) tfdiags.Diagnostics
 	ValidateDataSourceConfig(ctx context.Context, typeName string, config cty.Value) tfdiags.Diagnostics
 	ValidateEphemeralConfig(ctx context.Context, typeName string, config cty.Value) tfdiags.Diagnostics
+	ValidateListConfig(ctx context.Context, typeName string, config cty.Value) tfdiags.Diagnostics
 
 	// Configure hands the provider its configuration, which may hold unknown values while planning.
 	Configure(ctx context.Context, config cty.Value) tfdiags.Diagnostics
@@ -44,6 +45,9 @@ type Interface interface {
 	MoveResourceState(ctx context.Context, req MoveResourceStateRequest) MoveResourceStateResponse
 
 	ReadDataSource(ctx context.Context, req ReadDataSourceRequest) ReadDataSourceResponse
+
+	// ListResources names the real objects of a type, managed or not.
+	ListResources(ctx context.Context, req ListResourcesRequest) ListResourcesResponse
 
 	OpenEphemeral(ctx context.Context, req OpenEphemeralRequest) OpenEphemeralResponse
 	RenewEphemeral(ctx context.Context, req RenewEphemeralRequest) RenewEphemeralResponse
@@ -182,6 +186,42 @@ type ReadDataSourceRequest struct {
 // ReadDataSourceResponse is a data source's object: configuration and results.
 type ReadDataSourceResponse struct {
 	State       cty.Value
+	Diagnostics tfdiags.Diagnostics
+}
+
+// MaxListed is how many objects one listing names at most.
+const MaxListed = 10_000
+
+// ListResourcesRequest asks which objects of a type there are.
+type ListResourcesRequest struct {
+	TypeName string
+	// Config is the list resource's configuration, wholly known.
+	Config cty.Value
+	// IncludeResource asks for the objects beside what identifies them.
+	IncludeResource bool
+	// Limit is how many objects are wanted at most; 0 means [MaxListed], which is the most.
+	Limit int
+}
+
+// ListedResource is one object of a listing.
+type ListedResource struct {
+	// Identity identifies the object among all of its type.
+	Identity cty.Value
+	// DisplayName is what the provider calls it for people; it may be "".
+	DisplayName string
+	// Resource is the object, or cty.NilVal if the provider gave none.
+	Resource cty.Value
+}
+
+// ListResourcesResponse is what there is. With errors it names nothing, which does not
+// mean that nothing is there.
+type ListResourcesResponse struct {
+	Listed []ListedResource
+	// RequiredIdentity are the attributes of an identity without which no object is found,
+	// sorted. The others say where it is, and the provider can supply them.
+	RequiredIdentity []string
+	// Full tells that as many objects were listed as were wanted: there may be more.
+	Full        bool
 	Diagnostics tfdiags.Diagnostics
 }
 

@@ -16,6 +16,9 @@ type Schema struct {
 	ResourceTypes SchemaSet
 	DataSources   SchemaSet
 	Ephemerals    SchemaSet
+	// Lists are the list resources: each lists objects of the resource type of its name.
+	// The schema is that of its configuration.
+	Lists         SchemaSet
 	Functions     map[string]*FunctionSchema
 	Capabilities  Capabilities
 }
@@ -48,7 +51,7 @@ type Capabilities struct {
 	MoveResourceState bool
 }
 
-// ResourceSchema is the schema of a resource type, a data source or an ephemeral resource.
+// ResourceSchema is the schema of a resource type, a data source, an ephemeral resource or a list resource.
 type ResourceSchema struct {
 	// Version is the state schema version; 0 for data sources.
 	Version int64

@@ -24,6 +24,32 @@ func (p *Provider) ReadDataSource(ctx context.Context, req providers.ReadDataSou
 	return providers.ReadDataSourceResponse{State: fillComputed(block, req.Config, req.TypeName)}
 }
 
+// ListResources names the real objects of the type, identified by their id.
+func (p *Provider) ListResources(ctx context.Context, req providers.ListResourcesRequest) providers.ListResourcesResponse {
+	block := blockOf(p.SchemaValue.Lists, req.TypeName)
+	diags := append(p.record("ListResources", req.TypeName, req, true), conforms(block, req.TypeName, req.Config)...)
+	switch {
+	case diags.HasErrors():
+		return providers.ListResourcesResponse{Diagnostics: diags}
+	case !req.Config.IsWhollyKnown():
+		return providers.ListResourcesResponse{Diagnostics: misuse("%s: the configuration is not known.", req.TypeName)}
+	case p.ListHook != nil:
+		return p.ListHook(ctx, req)
+	}
+	resp := providers.ListResourcesResponse{RequiredIdentity: []string{"id"}}
+	for _, id := range p.IDs(req.TypeName) {
+		if resp.Full = len(resp.Listed) == req.Limit && req.Limit > 0; resp.Full {
+			break
+		}
+		found := providers.ListedResource{Identity: cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal(id)}), DisplayName: id, Resource: cty.NilVal}
+		if req.IncludeResource {
+			found.Resource = p.Object(req.TypeName, id)
+		}
+		resp.Listed = append(resp.Listed, found)
+	}
+	return resp
+}
+
 // OpenEphemeral answers as ReadDataSource does.
 func (p *Provider) OpenEphemeral(ctx context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse {
 	block := blockOf(p.SchemaValue.Ephemerals, req.TypeName)

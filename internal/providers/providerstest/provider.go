@@ -33,7 +33,7 @@ type Provider struct {
 	ForceNew map[string][]string
 
 	ConfigureHook func(ctx context.Context, config cty.Value) tfdiags.Diagnostics
-	// ValidateHook sees every configuration; kind is "provider", "resource", "data" or "ephemeral".
+	// ValidateHook sees every configuration; kind is "provider", "resource", "data", "ephemeral" or "list".
 	ValidateHook func(kind, typeName string, config cty.Value) tfdiags.Diagnostics
 	UpgradeHook  func(ctx context.Context, req providers.UpgradeResourceStateRequest) providers.UpgradeResourceStateResponse
 	ReadHook     func(ctx context.Context, req providers.ReadResourceRequest) providers.ReadResourceResponse
@@ -42,6 +42,7 @@ type Provider struct {
 	ImportHook   func(ctx context.Context, req providers.ImportResourceStateRequest) providers.ImportResourceStateResponse
 	MoveHook     func(ctx context.Context, req providers.MoveResourceStateRequest) providers.MoveResourceStateResponse
 	DataHook     func(ctx context.Context, req providers.ReadDataSourceRequest) providers.ReadDataSourceResponse
+	ListHook     func(ctx context.Context, req providers.ListResourcesRequest) providers.ListResourcesResponse
 	OpenHook     func(ctx context.Context, req providers.OpenEphemeralRequest) providers.OpenEphemeralResponse
 	RenewHook    func(ctx context.Context, req providers.RenewEphemeralRequest) providers.RenewEphemeralResponse
 	FunctionHook func(name string, args []cty.Value) (cty.Value, error)
@@ -231,6 +232,11 @@ func (p *Provider) ValidateDataSourceConfig(_ context.Context, typeName string, 
 // ValidateEphemeralConfig implements [providers.Interface].
 func (p *Provider) ValidateEphemeralConfig(_ context.Context, typeName string, config cty.Value) tfdiags.Diagnostics {
 	return p.validate("ValidateEphemeralConfig", "ephemeral", typeName, blockOf(p.SchemaValue.Ephemerals, typeName), config)
+}
+
+// ValidateListConfig implements [providers.Interface].
+func (p *Provider) ValidateListConfig(_ context.Context, typeName string, config cty.Value) tfdiags.Diagnostics {
+	return p.validate("ValidateListConfig", "list", typeName, blockOf(p.SchemaValue.Lists, typeName), config)
 }
 
 func (p *Provider) validate(method, kind, typeName string, block *providers.Block, config cty.Value) tfdiags.Diagnostics {

@@ -40,8 +40,12 @@ type Response struct {
 	// The values of functions are Function messages.
 	Functions                map[string][]byte `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	EphemeralResourceSchemas map[string][]byte `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields            protoimpl.UnknownFields
-	sizeCache                protoimpl.SizeCache
+	// list_resource_schemas are those of the configuration of list resources.
+	ListResourceSchemas map[string][]byte `protobuf:"bytes,9,rep,name=list_resource_schemas,json=listResourceSchemas,proto3" json:"list_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The values of action_schemas are ActionSchema messages.
+	ActionSchemas map[string][]byte `protobuf:"bytes,11,rep,name=action_schemas,json=actionSchemas,proto3" json:"action_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Response) Reset() {
@@ -130,11 +134,25 @@ func (x *Response) GetEphemeralResourceSchemas() map[string][]byte {
 	return nil
 }
 
+func (x *Response) GetListResourceSchemas() map[string][]byte {
+	if x != nil {
+		return x.ListResourceSchemas
+	}
+	return nil
+}
+
+func (x *Response) GetActionSchemas() map[string][]byte {
+	if x != nil {
+		return x.ActionSchemas
+	}
+	return nil
+}
+
 var File_lazyschema_lazyschema_proto protoreflect.FileDescriptor
 
 const file_lazyschema_lazyschema_proto_rawDesc = "" +
 	"\n" +
-	"\x1blazyschema/lazyschema.proto\x12\x12towline.lazyschema\"\x81\a\n" +
+	"\x1blazyschema/lazyschema.proto\x12\x12towline.lazyschema\"\xce\t\n" +
 	"\bResponse\x12\x1f\n" +
 	"\bprovider\x18\x01 \x01(\fH\x00R\bprovider\x88\x01\x01\x12\\\n" +
 	"\x10resource_schemas\x18\x02 \x03(\v21.towline.lazyschema.Response.ResourceSchemasEntryR\x0fresourceSchemas\x12c\n" +
@@ -143,7 +161,9 @@ const file_lazyschema_lazyschema_proto_rawDesc = "" +
 	"\rprovider_meta\x18\x05 \x01(\fH\x01R\fproviderMeta\x88\x01\x01\x124\n" +
 	"\x13server_capabilities\x18\x06 \x01(\fH\x02R\x12serverCapabilities\x88\x01\x01\x12I\n" +
 	"\tfunctions\x18\a \x03(\v2+.towline.lazyschema.Response.FunctionsEntryR\tfunctions\x12x\n" +
-	"\x1aephemeral_resource_schemas\x18\b \x03(\v2:.towline.lazyschema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x1aB\n" +
+	"\x1aephemeral_resource_schemas\x18\b \x03(\v2:.towline.lazyschema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x12i\n" +
+	"\x15list_resource_schemas\x18\t \x03(\v25.towline.lazyschema.Response.ListResourceSchemasEntryR\x13listResourceSchemas\x12V\n" +
+	"\x0eaction_schemas\x18\v \x03(\v2/.towline.lazyschema.Response.ActionSchemasEntryR\ractionSchemas\x1aB\n" +
 	"\x14ResourceSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\x1aD\n" +
@@ -154,6 +174,12 @@ const file_lazyschema_lazyschema_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\x1aK\n" +
 	"\x1dEphemeralResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\x1aF\n" +
+	"\x18ListResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\x1a@\n" +
+	"\x12ActionSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B\v\n" +
 	"\t_providerB\x10\n" +
@@ -172,24 +198,28 @@ func file_lazyschema_lazyschema_proto_rawDescGZIP() []byte {
 	return file_lazyschema_lazyschema_proto_rawDescData
 }
 
-var file_lazyschema_lazyschema_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_lazyschema_lazyschema_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_lazyschema_lazyschema_proto_goTypes = []any{
 	(*Response)(nil), // 0: towline.lazyschema.Response
 	nil,              // 1: towline.lazyschema.Response.ResourceSchemasEntry
 	nil,              // 2: towline.lazyschema.Response.DataSourceSchemasEntry
 	nil,              // 3: towline.lazyschema.Response.FunctionsEntry
 	nil,              // 4: towline.lazyschema.Response.EphemeralResourceSchemasEntry
+	nil,              // 5: towline.lazyschema.Response.ListResourceSchemasEntry
+	nil,              // 6: towline.lazyschema.Response.ActionSchemasEntry
 }
 var file_lazyschema_lazyschema_proto_depIdxs = []int32{
 	1, // 0: towline.lazyschema.Response.resource_schemas:type_name -> towline.lazyschema.Response.ResourceSchemasEntry
 	2, // 1: towline.lazyschema.Response.data_source_schemas:type_name -> towline.lazyschema.Response.DataSourceSchemasEntry
 	3, // 2: towline.lazyschema.Response.functions:type_name -> towline.lazyschema.Response.FunctionsEntry
 	4, // 3: towline.lazyschema.Response.ephemeral_resource_schemas:type_name -> towline.lazyschema.Response.EphemeralResourceSchemasEntry
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 4: towline.lazyschema.Response.list_resource_schemas:type_name -> towline.lazyschema.Response.ListResourceSchemasEntry
+	6, // 5: towline.lazyschema.Response.action_schemas:type_name -> towline.lazyschema.Response.ActionSchemasEntry
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_lazyschema_lazyschema_proto_init() }
@@ -204,7 +234,7 @@ func file_lazyschema_lazyschema_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_lazyschema_lazyschema_proto_rawDesc), len(file_lazyschema_lazyschema_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

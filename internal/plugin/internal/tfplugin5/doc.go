@@ -1,5 +1,5 @@
 // Package tfplugin5 holds the generated messages and client of the provider
-// protocol 5.9. The .proto file is the published one; its header says what differs.
+// protocol 5.10. The .proto file is the published one; its header says what differs.
 //
 // It is for package plugin alone. Start with [ProviderClient].
 package tfplugin5

@@ -1,9 +1,9 @@
 // Copyright (c) HashiCorp, Inc.
 // SPDX-License-Identifier: MPL-2.0
 
-// Terraform Plugin RPC protocol version 5.9
+// Terraform Plugin RPC protocol version 5.10
 //
-// This file defines version 5.9 of the RPC protocol. To implement a plugin
+// This file defines version 5.10 of the RPC protocol. To implement a plugin
 // against this protocol, copy this definition into your own codebase and
 // use protoc to generate stubs for your target language.
 //
@@ -257,7 +257,7 @@ func (x Deferred_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Deferred_Reason.Descriptor instead.
 func (Deferred_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{12, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // DynamicValue is an opaque encoding of terraform data, with the field name
@@ -984,6 +984,50 @@ func (x *Function) GetDeprecationMessage() string {
 	return ""
 }
 
+type ActionSchema struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Schema        *Schema                `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"` // of the action itself
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionSchema) Reset() {
+	*x = ActionSchema{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionSchema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionSchema) ProtoMessage() {}
+
+func (x *ActionSchema) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionSchema.ProtoReflect.Descriptor instead.
+func (*ActionSchema) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ActionSchema) GetSchema() *Schema {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
 // Deferred is a message that indicates that change is deferred for a reason.
 type Deferred struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -995,7 +1039,7 @@ type Deferred struct {
 
 func (x *Deferred) Reset() {
 	*x = Deferred{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[12]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1051,7 @@ func (x *Deferred) String() string {
 func (*Deferred) ProtoMessage() {}
 
 func (x *Deferred) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[12]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1064,7 @@ func (x *Deferred) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferred.ProtoReflect.Descriptor instead.
 func (*Deferred) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{12}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Deferred) GetReason() Deferred_Reason {
@@ -1038,7 +1082,7 @@ type GetMetadata struct {
 
 func (x *GetMetadata) Reset() {
 	*x = GetMetadata{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[13]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1094,7 @@ func (x *GetMetadata) String() string {
 func (*GetMetadata) ProtoMessage() {}
 
 func (x *GetMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[13]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1107,7 @@ func (x *GetMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14}
 }
 
 type GetProviderSchema struct {
@@ -1074,7 +1118,7 @@ type GetProviderSchema struct {
 
 func (x *GetProviderSchema) Reset() {
 	*x = GetProviderSchema{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[14]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1130,7 @@ func (x *GetProviderSchema) String() string {
 func (*GetProviderSchema) ProtoMessage() {}
 
 func (x *GetProviderSchema) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[14]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1143,7 @@ func (x *GetProviderSchema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15}
 }
 
 type PrepareProviderConfig struct {
@@ -1110,7 +1154,7 @@ type PrepareProviderConfig struct {
 
 func (x *PrepareProviderConfig) Reset() {
 	*x = PrepareProviderConfig{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[15]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1166,7 @@ func (x *PrepareProviderConfig) String() string {
 func (*PrepareProviderConfig) ProtoMessage() {}
 
 func (x *PrepareProviderConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[15]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1179,7 @@ func (x *PrepareProviderConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareProviderConfig.ProtoReflect.Descriptor instead.
 func (*PrepareProviderConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16}
 }
 
 type UpgradeResourceState struct {
@@ -1146,7 +1190,7 @@ type UpgradeResourceState struct {
 
 func (x *UpgradeResourceState) Reset() {
 	*x = UpgradeResourceState{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[16]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1202,7 @@ func (x *UpgradeResourceState) String() string {
 func (*UpgradeResourceState) ProtoMessage() {}
 
 func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[16]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1215,7 @@ func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17}
 }
 
 type ValidateResourceTypeConfig struct {
@@ -1182,7 +1226,7 @@ type ValidateResourceTypeConfig struct {
 
 func (x *ValidateResourceTypeConfig) Reset() {
 	*x = ValidateResourceTypeConfig{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[17]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1238,7 @@ func (x *ValidateResourceTypeConfig) String() string {
 func (*ValidateResourceTypeConfig) ProtoMessage() {}
 
 func (x *ValidateResourceTypeConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[17]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1251,7 @@ func (x *ValidateResourceTypeConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateResourceTypeConfig.ProtoReflect.Descriptor instead.
 func (*ValidateResourceTypeConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18}
 }
 
 type ValidateDataSourceConfig struct {
@@ -1218,7 +1262,7 @@ type ValidateDataSourceConfig struct {
 
 func (x *ValidateDataSourceConfig) Reset() {
 	*x = ValidateDataSourceConfig{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[18]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1274,7 @@ func (x *ValidateDataSourceConfig) String() string {
 func (*ValidateDataSourceConfig) ProtoMessage() {}
 
 func (x *ValidateDataSourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[18]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1287,7 @@ func (x *ValidateDataSourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateDataSourceConfig.ProtoReflect.Descriptor instead.
 func (*ValidateDataSourceConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19}
 }
 
 type Configure struct {
@@ -1254,7 +1298,7 @@ type Configure struct {
 
 func (x *Configure) Reset() {
 	*x = Configure{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[19]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1310,7 @@ func (x *Configure) String() string {
 func (*Configure) ProtoMessage() {}
 
 func (x *Configure) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[19]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1323,7 @@ func (x *Configure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure.ProtoReflect.Descriptor instead.
 func (*Configure) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20}
 }
 
 type ReadResource struct {
@@ -1290,7 +1334,7 @@ type ReadResource struct {
 
 func (x *ReadResource) Reset() {
 	*x = ReadResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[20]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1346,7 @@ func (x *ReadResource) String() string {
 func (*ReadResource) ProtoMessage() {}
 
 func (x *ReadResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[20]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1359,7 @@ func (x *ReadResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource.ProtoReflect.Descriptor instead.
 func (*ReadResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21}
 }
 
 type PlanResourceChange struct {
@@ -1326,7 +1370,7 @@ type PlanResourceChange struct {
 
 func (x *PlanResourceChange) Reset() {
 	*x = PlanResourceChange{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[21]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1382,7 @@ func (x *PlanResourceChange) String() string {
 func (*PlanResourceChange) ProtoMessage() {}
 
 func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[21]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1395,7 @@ func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22}
 }
 
 type ApplyResourceChange struct {
@@ -1362,7 +1406,7 @@ type ApplyResourceChange struct {
 
 func (x *ApplyResourceChange) Reset() {
 	*x = ApplyResourceChange{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[22]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1418,7 @@ func (x *ApplyResourceChange) String() string {
 func (*ApplyResourceChange) ProtoMessage() {}
 
 func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[22]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1431,7 @@ func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23}
 }
 
 type ImportResourceState struct {
@@ -1398,7 +1442,7 @@ type ImportResourceState struct {
 
 func (x *ImportResourceState) Reset() {
 	*x = ImportResourceState{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[23]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1454,7 @@ func (x *ImportResourceState) String() string {
 func (*ImportResourceState) ProtoMessage() {}
 
 func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[23]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1467,7 @@ func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState.ProtoReflect.Descriptor instead.
 func (*ImportResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24}
 }
 
 type MoveResourceState struct {
@@ -1434,7 +1478,7 @@ type MoveResourceState struct {
 
 func (x *MoveResourceState) Reset() {
 	*x = MoveResourceState{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[24]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1490,7 @@ func (x *MoveResourceState) String() string {
 func (*MoveResourceState) ProtoMessage() {}
 
 func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[24]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1503,7 @@ func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState.ProtoReflect.Descriptor instead.
 func (*MoveResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25}
 }
 
 type ReadDataSource struct {
@@ -1470,7 +1514,7 @@ type ReadDataSource struct {
 
 func (x *ReadDataSource) Reset() {
 	*x = ReadDataSource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[25]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1526,7 @@ func (x *ReadDataSource) String() string {
 func (*ReadDataSource) ProtoMessage() {}
 
 func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[25]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1539,7 @@ func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource.ProtoReflect.Descriptor instead.
 func (*ReadDataSource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26}
 }
 
 type GetProvisionerSchema struct {
@@ -1506,7 +1550,7 @@ type GetProvisionerSchema struct {
 
 func (x *GetProvisionerSchema) Reset() {
 	*x = GetProvisionerSchema{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[26]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1562,7 @@ func (x *GetProvisionerSchema) String() string {
 func (*GetProvisionerSchema) ProtoMessage() {}
 
 func (x *GetProvisionerSchema) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[26]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1575,7 @@ func (x *GetProvisionerSchema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProvisionerSchema.ProtoReflect.Descriptor instead.
 func (*GetProvisionerSchema) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27}
 }
 
 type ValidateProvisionerConfig struct {
@@ -1542,7 +1586,7 @@ type ValidateProvisionerConfig struct {
 
 func (x *ValidateProvisionerConfig) Reset() {
 	*x = ValidateProvisionerConfig{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[27]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1598,7 @@ func (x *ValidateProvisionerConfig) String() string {
 func (*ValidateProvisionerConfig) ProtoMessage() {}
 
 func (x *ValidateProvisionerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[27]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1611,7 @@ func (x *ValidateProvisionerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProvisionerConfig.ProtoReflect.Descriptor instead.
 func (*ValidateProvisionerConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28}
 }
 
 type ProvisionResource struct {
@@ -1578,7 +1622,7 @@ type ProvisionResource struct {
 
 func (x *ProvisionResource) Reset() {
 	*x = ProvisionResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[28]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1590,7 +1634,7 @@ func (x *ProvisionResource) String() string {
 func (*ProvisionResource) ProtoMessage() {}
 
 func (x *ProvisionResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[28]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1603,7 +1647,7 @@ func (x *ProvisionResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionResource.ProtoReflect.Descriptor instead.
 func (*ProvisionResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29}
 }
 
 type GetFunctions struct {
@@ -1614,7 +1658,7 @@ type GetFunctions struct {
 
 func (x *GetFunctions) Reset() {
 	*x = GetFunctions{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[29]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1670,7 @@ func (x *GetFunctions) String() string {
 func (*GetFunctions) ProtoMessage() {}
 
 func (x *GetFunctions) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[29]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1683,7 @@ func (x *GetFunctions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions.ProtoReflect.Descriptor instead.
 func (*GetFunctions) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30}
 }
 
 type CallFunction struct {
@@ -1650,7 +1694,7 @@ type CallFunction struct {
 
 func (x *CallFunction) Reset() {
 	*x = CallFunction{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[30]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1662,7 +1706,7 @@ func (x *CallFunction) String() string {
 func (*CallFunction) ProtoMessage() {}
 
 func (x *CallFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[30]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1675,7 +1719,7 @@ func (x *CallFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction.ProtoReflect.Descriptor instead.
 func (*CallFunction) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31}
 }
 
 type ValidateEphemeralResourceConfig struct {
@@ -1686,7 +1730,7 @@ type ValidateEphemeralResourceConfig struct {
 
 func (x *ValidateEphemeralResourceConfig) Reset() {
 	*x = ValidateEphemeralResourceConfig{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[31]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1742,7 @@ func (x *ValidateEphemeralResourceConfig) String() string {
 func (*ValidateEphemeralResourceConfig) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[31]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1755,7 @@ func (x *ValidateEphemeralResourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateEphemeralResourceConfig.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32}
 }
 
 type OpenEphemeralResource struct {
@@ -1722,7 +1766,7 @@ type OpenEphemeralResource struct {
 
 func (x *OpenEphemeralResource) Reset() {
 	*x = OpenEphemeralResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[32]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1734,7 +1778,7 @@ func (x *OpenEphemeralResource) String() string {
 func (*OpenEphemeralResource) ProtoMessage() {}
 
 func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[32]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1747,7 +1791,7 @@ func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33}
 }
 
 type RenewEphemeralResource struct {
@@ -1758,7 +1802,7 @@ type RenewEphemeralResource struct {
 
 func (x *RenewEphemeralResource) Reset() {
 	*x = RenewEphemeralResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[33]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1814,7 @@ func (x *RenewEphemeralResource) String() string {
 func (*RenewEphemeralResource) ProtoMessage() {}
 
 func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[33]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1827,7 @@ func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34}
 }
 
 type CloseEphemeralResource struct {
@@ -1794,7 +1838,7 @@ type CloseEphemeralResource struct {
 
 func (x *CloseEphemeralResource) Reset() {
 	*x = CloseEphemeralResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[34]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1850,7 @@ func (x *CloseEphemeralResource) String() string {
 func (*CloseEphemeralResource) ProtoMessage() {}
 
 func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[34]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1863,7 @@ func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35}
 }
 
 // Returns resource identity schemas for all resources
@@ -1831,7 +1875,7 @@ type GetResourceIdentitySchemas struct {
 
 func (x *GetResourceIdentitySchemas) Reset() {
 	*x = GetResourceIdentitySchemas{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[35]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1843,7 +1887,7 @@ func (x *GetResourceIdentitySchemas) String() string {
 func (*GetResourceIdentitySchemas) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[35]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1856,7 +1900,7 @@ func (x *GetResourceIdentitySchemas) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResourceIdentitySchemas.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36}
 }
 
 type UpgradeResourceIdentity struct {
@@ -1867,7 +1911,7 @@ type UpgradeResourceIdentity struct {
 
 func (x *UpgradeResourceIdentity) Reset() {
 	*x = UpgradeResourceIdentity{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[36]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +1923,7 @@ func (x *UpgradeResourceIdentity) String() string {
 func (*UpgradeResourceIdentity) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[36]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +1936,187 @@ func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{37}
+}
+
+type ListResource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource) Reset() {
+	*x = ListResource{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource) ProtoMessage() {}
+
+func (x *ListResource) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource.ProtoReflect.Descriptor instead.
+func (*ListResource) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{38}
+}
+
+type ValidateListResourceConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig) Reset() {
+	*x = ValidateListResourceConfig{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{39}
+}
+
+type ValidateActionConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig) Reset() {
+	*x = ValidateActionConfig{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig) ProtoMessage() {}
+
+func (x *ValidateActionConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{40}
+}
+
+type PlanAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction) Reset() {
+	*x = PlanAction{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction) ProtoMessage() {}
+
+func (x *PlanAction) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction.ProtoReflect.Descriptor instead.
+func (*PlanAction) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{41}
+}
+
+type InvokeAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction) Reset() {
+	*x = InvokeAction{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction) ProtoMessage() {}
+
+func (x *InvokeAction) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction.ProtoReflect.Descriptor instead.
+func (*InvokeAction) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{42}
 }
 
 type AttributePath_Step struct {
@@ -1909,7 +2133,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[37]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2145,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[37]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2005,7 +2229,7 @@ type Stop_Request struct {
 
 func (x *Stop_Request) Reset() {
 	*x = Stop_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[38]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2241,7 @@ func (x *Stop_Request) String() string {
 func (*Stop_Request) ProtoMessage() {}
 
 func (x *Stop_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[38]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2266,7 @@ type Stop_Response struct {
 
 func (x *Stop_Response) Reset() {
 	*x = Stop_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[39]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2278,7 @@ func (x *Stop_Response) String() string {
 func (*Stop_Response) ProtoMessage() {}
 
 func (x *Stop_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[39]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2091,7 +2315,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[41]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2327,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[41]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2407,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[42]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2195,7 +2419,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[42]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2294,7 +2518,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[43]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2306,7 +2530,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[43]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2604,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[44]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2616,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[44]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2468,7 +2692,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[45]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2704,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[45]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +2772,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[46]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +2784,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[46]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +2815,7 @@ type GetMetadata_Request struct {
 
 func (x *GetMetadata_Request) Reset() {
 	*x = GetMetadata_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[47]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2603,7 +2827,7 @@ func (x *GetMetadata_Request) String() string {
 func (*GetMetadata_Request) ProtoMessage() {}
 
 func (x *GetMetadata_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[47]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2840,7 @@ func (x *GetMetadata_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_Request.ProtoReflect.Descriptor instead.
 func (*GetMetadata_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type GetMetadata_Response struct {
@@ -2628,13 +2852,15 @@ type GetMetadata_Response struct {
 	// functions returns metadata for any functions.
 	Functions          []*GetMetadata_FunctionMetadata          `protobuf:"bytes,5,rep,name=functions,proto3" json:"functions,omitempty"`
 	EphemeralResources []*GetMetadata_EphemeralResourceMetadata `protobuf:"bytes,6,rep,name=ephemeral_resources,json=ephemeralResources,proto3" json:"ephemeral_resources,omitempty"`
+	ListResources      []*GetMetadata_ListResourceMetadata      `protobuf:"bytes,7,rep,name=list_resources,json=listResources,proto3" json:"list_resources,omitempty"`
+	Actions            []*GetMetadata_ActionMetadata            `protobuf:"bytes,9,rep,name=actions,proto3" json:"actions,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
 
 func (x *GetMetadata_Response) Reset() {
 	*x = GetMetadata_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[48]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2646,7 +2872,7 @@ func (x *GetMetadata_Response) String() string {
 func (*GetMetadata_Response) ProtoMessage() {}
 
 func (x *GetMetadata_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[48]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2659,7 +2885,7 @@ func (x *GetMetadata_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_Response.ProtoReflect.Descriptor instead.
 func (*GetMetadata_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 1}
 }
 
 func (x *GetMetadata_Response) GetServerCapabilities() *ServerCapabilities {
@@ -2704,6 +2930,20 @@ func (x *GetMetadata_Response) GetEphemeralResources() []*GetMetadata_EphemeralR
 	return nil
 }
 
+func (x *GetMetadata_Response) GetListResources() []*GetMetadata_ListResourceMetadata {
+	if x != nil {
+		return x.ListResources
+	}
+	return nil
+}
+
+func (x *GetMetadata_Response) GetActions() []*GetMetadata_ActionMetadata {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
 type GetMetadata_FunctionMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is the function name.
@@ -2714,7 +2954,7 @@ type GetMetadata_FunctionMetadata struct {
 
 func (x *GetMetadata_FunctionMetadata) Reset() {
 	*x = GetMetadata_FunctionMetadata{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[49]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2726,7 +2966,7 @@ func (x *GetMetadata_FunctionMetadata) String() string {
 func (*GetMetadata_FunctionMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_FunctionMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[49]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2739,7 +2979,7 @@ func (x *GetMetadata_FunctionMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_FunctionMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_FunctionMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 2}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 2}
 }
 
 func (x *GetMetadata_FunctionMetadata) GetName() string {
@@ -2758,7 +2998,7 @@ type GetMetadata_DataSourceMetadata struct {
 
 func (x *GetMetadata_DataSourceMetadata) Reset() {
 	*x = GetMetadata_DataSourceMetadata{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[50]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2770,7 +3010,7 @@ func (x *GetMetadata_DataSourceMetadata) String() string {
 func (*GetMetadata_DataSourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_DataSourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[50]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2783,7 +3023,7 @@ func (x *GetMetadata_DataSourceMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_DataSourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_DataSourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 3}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 3}
 }
 
 func (x *GetMetadata_DataSourceMetadata) GetTypeName() string {
@@ -2802,7 +3042,7 @@ type GetMetadata_ResourceMetadata struct {
 
 func (x *GetMetadata_ResourceMetadata) Reset() {
 	*x = GetMetadata_ResourceMetadata{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[51]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2814,7 +3054,7 @@ func (x *GetMetadata_ResourceMetadata) String() string {
 func (*GetMetadata_ResourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_ResourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[51]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2827,7 +3067,7 @@ func (x *GetMetadata_ResourceMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_ResourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_ResourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 4}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 4}
 }
 
 func (x *GetMetadata_ResourceMetadata) GetTypeName() string {
@@ -2846,7 +3086,7 @@ type GetMetadata_EphemeralResourceMetadata struct {
 
 func (x *GetMetadata_EphemeralResourceMetadata) Reset() {
 	*x = GetMetadata_EphemeralResourceMetadata{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[52]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3098,7 @@ func (x *GetMetadata_EphemeralResourceMetadata) String() string {
 func (*GetMetadata_EphemeralResourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_EphemeralResourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[52]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,10 +3111,98 @@ func (x *GetMetadata_EphemeralResourceMetadata) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use GetMetadata_EphemeralResourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_EphemeralResourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{13, 5}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 5}
 }
 
 func (x *GetMetadata_EphemeralResourceMetadata) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+type GetMetadata_ListResourceMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetadata_ListResourceMetadata) Reset() {
+	*x = GetMetadata_ListResourceMetadata{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetadata_ListResourceMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetadata_ListResourceMetadata) ProtoMessage() {}
+
+func (x *GetMetadata_ListResourceMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetadata_ListResourceMetadata.ProtoReflect.Descriptor instead.
+func (*GetMetadata_ListResourceMetadata) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 6}
+}
+
+func (x *GetMetadata_ListResourceMetadata) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+type GetMetadata_ActionMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetadata_ActionMetadata) Reset() {
+	*x = GetMetadata_ActionMetadata{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetadata_ActionMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetadata_ActionMetadata) ProtoMessage() {}
+
+func (x *GetMetadata_ActionMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetadata_ActionMetadata.ProtoReflect.Descriptor instead.
+func (*GetMetadata_ActionMetadata) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 7}
+}
+
+func (x *GetMetadata_ActionMetadata) GetTypeName() string {
 	if x != nil {
 		return x.TypeName
 	}
@@ -2889,7 +3217,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[53]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3229,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[53]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3242,7 @@ func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema_Request.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type GetProviderSchema_Response struct {
@@ -2926,15 +3254,17 @@ type GetProviderSchema_Response struct {
 	ProviderMeta       *Schema                `protobuf:"bytes,5,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
 	ServerCapabilities *ServerCapabilities    `protobuf:"bytes,6,opt,name=server_capabilities,json=serverCapabilities,proto3" json:"server_capabilities,omitempty"`
 	// functions is a mapping of function names to definitions.
-	Functions                map[string]*Function `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	EphemeralResourceSchemas map[string]*Schema   `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Functions                map[string]*Function     `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	EphemeralResourceSchemas map[string]*Schema       `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ListResourceSchemas      map[string]*Schema       `protobuf:"bytes,9,rep,name=list_resource_schemas,json=listResourceSchemas,proto3" json:"list_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ActionSchemas            map[string]*ActionSchema `protobuf:"bytes,11,rep,name=action_schemas,json=actionSchemas,proto3" json:"action_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
 }
 
 func (x *GetProviderSchema_Response) Reset() {
 	*x = GetProviderSchema_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[54]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2946,7 +3276,7 @@ func (x *GetProviderSchema_Response) String() string {
 func (*GetProviderSchema_Response) ProtoMessage() {}
 
 func (x *GetProviderSchema_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[54]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2959,7 +3289,7 @@ func (x *GetProviderSchema_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema_Response.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{14, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15, 1}
 }
 
 func (x *GetProviderSchema_Response) GetProvider() *Schema {
@@ -3018,6 +3348,20 @@ func (x *GetProviderSchema_Response) GetEphemeralResourceSchemas() map[string]*S
 	return nil
 }
 
+func (x *GetProviderSchema_Response) GetListResourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.ListResourceSchemas
+	}
+	return nil
+}
+
+func (x *GetProviderSchema_Response) GetActionSchemas() map[string]*ActionSchema {
+	if x != nil {
+		return x.ActionSchemas
+	}
+	return nil
+}
+
 type PrepareProviderConfig_Request struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Config        *DynamicValue          `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
@@ -3027,7 +3371,7 @@ type PrepareProviderConfig_Request struct {
 
 func (x *PrepareProviderConfig_Request) Reset() {
 	*x = PrepareProviderConfig_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[59]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3039,7 +3383,7 @@ func (x *PrepareProviderConfig_Request) String() string {
 func (*PrepareProviderConfig_Request) ProtoMessage() {}
 
 func (x *PrepareProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[59]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3052,7 +3396,7 @@ func (x *PrepareProviderConfig_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareProviderConfig_Request.ProtoReflect.Descriptor instead.
 func (*PrepareProviderConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16, 0}
 }
 
 func (x *PrepareProviderConfig_Request) GetConfig() *DynamicValue {
@@ -3072,7 +3416,7 @@ type PrepareProviderConfig_Response struct {
 
 func (x *PrepareProviderConfig_Response) Reset() {
 	*x = PrepareProviderConfig_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[60]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3084,7 +3428,7 @@ func (x *PrepareProviderConfig_Response) String() string {
 func (*PrepareProviderConfig_Response) ProtoMessage() {}
 
 func (x *PrepareProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[60]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3097,7 +3441,7 @@ func (x *PrepareProviderConfig_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareProviderConfig_Response.ProtoReflect.Descriptor instead.
 func (*PrepareProviderConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{15, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16, 1}
 }
 
 func (x *PrepareProviderConfig_Response) GetPreparedConfig() *DynamicValue {
@@ -3140,7 +3484,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[61]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3496,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[61]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3509,7 @@ func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17, 0}
 }
 
 func (x *UpgradeResourceState_Request) GetTypeName() string {
@@ -3205,7 +3549,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[62]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3217,7 +3561,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[62]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3230,7 +3574,7 @@ func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{16, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17, 1}
 }
 
 func (x *UpgradeResourceState_Response) GetUpgradedState() *DynamicValue {
@@ -3258,7 +3602,7 @@ type ValidateResourceTypeConfig_Request struct {
 
 func (x *ValidateResourceTypeConfig_Request) Reset() {
 	*x = ValidateResourceTypeConfig_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[63]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3270,7 +3614,7 @@ func (x *ValidateResourceTypeConfig_Request) String() string {
 func (*ValidateResourceTypeConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceTypeConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[63]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3283,7 +3627,7 @@ func (x *ValidateResourceTypeConfig_Request) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ValidateResourceTypeConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateResourceTypeConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18, 0}
 }
 
 func (x *ValidateResourceTypeConfig_Request) GetTypeName() string {
@@ -3316,7 +3660,7 @@ type ValidateResourceTypeConfig_Response struct {
 
 func (x *ValidateResourceTypeConfig_Response) Reset() {
 	*x = ValidateResourceTypeConfig_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[64]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3672,7 @@ func (x *ValidateResourceTypeConfig_Response) String() string {
 func (*ValidateResourceTypeConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceTypeConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[64]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3685,7 @@ func (x *ValidateResourceTypeConfig_Response) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use ValidateResourceTypeConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateResourceTypeConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{17, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18, 1}
 }
 
 func (x *ValidateResourceTypeConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -3361,7 +3705,7 @@ type ValidateDataSourceConfig_Request struct {
 
 func (x *ValidateDataSourceConfig_Request) Reset() {
 	*x = ValidateDataSourceConfig_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[65]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3373,7 +3717,7 @@ func (x *ValidateDataSourceConfig_Request) String() string {
 func (*ValidateDataSourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataSourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[65]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3386,7 +3730,7 @@ func (x *ValidateDataSourceConfig_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateDataSourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateDataSourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19, 0}
 }
 
 func (x *ValidateDataSourceConfig_Request) GetTypeName() string {
@@ -3412,7 +3756,7 @@ type ValidateDataSourceConfig_Response struct {
 
 func (x *ValidateDataSourceConfig_Response) Reset() {
 	*x = ValidateDataSourceConfig_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[66]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3424,7 +3768,7 @@ func (x *ValidateDataSourceConfig_Response) String() string {
 func (*ValidateDataSourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataSourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[66]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3437,7 +3781,7 @@ func (x *ValidateDataSourceConfig_Response) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use ValidateDataSourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateDataSourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{18, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19, 1}
 }
 
 func (x *ValidateDataSourceConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -3458,7 +3802,7 @@ type Configure_Request struct {
 
 func (x *Configure_Request) Reset() {
 	*x = Configure_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[67]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3470,7 +3814,7 @@ func (x *Configure_Request) String() string {
 func (*Configure_Request) ProtoMessage() {}
 
 func (x *Configure_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[67]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3483,7 +3827,7 @@ func (x *Configure_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure_Request.ProtoReflect.Descriptor instead.
 func (*Configure_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20, 0}
 }
 
 func (x *Configure_Request) GetTerraformVersion() string {
@@ -3516,7 +3860,7 @@ type Configure_Response struct {
 
 func (x *Configure_Response) Reset() {
 	*x = Configure_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[68]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3528,7 +3872,7 @@ func (x *Configure_Response) String() string {
 func (*Configure_Response) ProtoMessage() {}
 
 func (x *Configure_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[68]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3541,7 +3885,7 @@ func (x *Configure_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure_Response.ProtoReflect.Descriptor instead.
 func (*Configure_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{19, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20, 1}
 }
 
 func (x *Configure_Response) GetDiagnostics() []*Diagnostic {
@@ -3573,7 +3917,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[69]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3929,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[69]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3598,7 +3942,7 @@ func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Request.ProtoReflect.Descriptor instead.
 func (*ReadResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21, 0}
 }
 
 func (x *ReadResource_Request) GetTypeName() string {
@@ -3658,7 +4002,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[70]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3670,7 +4014,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[70]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3683,7 +4027,7 @@ func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Response.ProtoReflect.Descriptor instead.
 func (*ReadResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{20, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21, 1}
 }
 
 func (x *ReadResource_Response) GetNewState() *DynamicValue {
@@ -3737,7 +4081,7 @@ type PlanResourceChange_Request struct {
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[71]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +4093,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[71]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +4106,7 @@ func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *PlanResourceChange_Request) GetTypeName() string {
@@ -3849,7 +4193,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[72]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3861,7 +4205,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[72]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3874,7 +4218,7 @@ func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{21, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22, 1}
 }
 
 func (x *PlanResourceChange_Response) GetPlannedState() *DynamicValue {
@@ -3941,7 +4285,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[73]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3953,7 +4297,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[73]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3966,7 +4310,7 @@ func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23, 0}
 }
 
 func (x *ApplyResourceChange_Request) GetTypeName() string {
@@ -4042,7 +4386,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[74]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4054,7 +4398,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[74]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4067,7 +4411,7 @@ func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{22, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23, 1}
 }
 
 func (x *ApplyResourceChange_Response) GetNewState() *DynamicValue {
@@ -4117,7 +4461,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[75]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4129,7 +4473,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[75]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4142,7 +4486,7 @@ func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Request.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *ImportResourceState_Request) GetTypeName() string {
@@ -4185,7 +4529,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[76]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4197,7 +4541,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[76]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4210,7 +4554,7 @@ func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ImportResourceState_ImportedResource.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_ImportedResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24, 1}
 }
 
 func (x *ImportResourceState_ImportedResource) GetTypeName() string {
@@ -4254,7 +4598,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[77]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4266,7 +4610,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[77]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4279,7 +4623,7 @@ func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Response.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{23, 2}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24, 2}
 }
 
 func (x *ImportResourceState_Response) GetImportedResources() []*ImportResourceState_ImportedResource {
@@ -4333,7 +4677,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[78]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4345,7 +4689,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[78]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4358,7 +4702,7 @@ func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Request.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25, 0}
 }
 
 func (x *MoveResourceState_Request) GetSourceProviderAddress() string {
@@ -4432,7 +4776,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[79]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4444,7 +4788,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[79]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4457,7 +4801,7 @@ func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Response.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{24, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25, 1}
 }
 
 func (x *MoveResourceState_Response) GetTargetState() *DynamicValue {
@@ -4500,7 +4844,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[80]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4512,7 +4856,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[80]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4525,7 +4869,7 @@ func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Request.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *ReadDataSource_Request) GetTypeName() string {
@@ -4569,7 +4913,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[81]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4581,7 +4925,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[81]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4594,7 +4938,7 @@ func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Response.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{25, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26, 1}
 }
 
 func (x *ReadDataSource_Response) GetState() *DynamicValue {
@@ -4626,7 +4970,7 @@ type GetProvisionerSchema_Request struct {
 
 func (x *GetProvisionerSchema_Request) Reset() {
 	*x = GetProvisionerSchema_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[82]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4638,7 +4982,7 @@ func (x *GetProvisionerSchema_Request) String() string {
 func (*GetProvisionerSchema_Request) ProtoMessage() {}
 
 func (x *GetProvisionerSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[82]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4651,7 +4995,7 @@ func (x *GetProvisionerSchema_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProvisionerSchema_Request.ProtoReflect.Descriptor instead.
 func (*GetProvisionerSchema_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27, 0}
 }
 
 type GetProvisionerSchema_Response struct {
@@ -4664,7 +5008,7 @@ type GetProvisionerSchema_Response struct {
 
 func (x *GetProvisionerSchema_Response) Reset() {
 	*x = GetProvisionerSchema_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[83]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4676,7 +5020,7 @@ func (x *GetProvisionerSchema_Response) String() string {
 func (*GetProvisionerSchema_Response) ProtoMessage() {}
 
 func (x *GetProvisionerSchema_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[83]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4689,7 +5033,7 @@ func (x *GetProvisionerSchema_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProvisionerSchema_Response.ProtoReflect.Descriptor instead.
 func (*GetProvisionerSchema_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{26, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27, 1}
 }
 
 func (x *GetProvisionerSchema_Response) GetProvisioner() *Schema {
@@ -4715,7 +5059,7 @@ type ValidateProvisionerConfig_Request struct {
 
 func (x *ValidateProvisionerConfig_Request) Reset() {
 	*x = ValidateProvisionerConfig_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[84]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4727,7 +5071,7 @@ func (x *ValidateProvisionerConfig_Request) String() string {
 func (*ValidateProvisionerConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProvisionerConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[84]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4740,7 +5084,7 @@ func (x *ValidateProvisionerConfig_Request) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use ValidateProvisionerConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateProvisionerConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28, 0}
 }
 
 func (x *ValidateProvisionerConfig_Request) GetConfig() *DynamicValue {
@@ -4759,7 +5103,7 @@ type ValidateProvisionerConfig_Response struct {
 
 func (x *ValidateProvisionerConfig_Response) Reset() {
 	*x = ValidateProvisionerConfig_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[85]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4771,7 +5115,7 @@ func (x *ValidateProvisionerConfig_Response) String() string {
 func (*ValidateProvisionerConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProvisionerConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[85]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4784,7 +5128,7 @@ func (x *ValidateProvisionerConfig_Response) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ValidateProvisionerConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateProvisionerConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{27, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28, 1}
 }
 
 func (x *ValidateProvisionerConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -4804,7 +5148,7 @@ type ProvisionResource_Request struct {
 
 func (x *ProvisionResource_Request) Reset() {
 	*x = ProvisionResource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[86]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4816,7 +5160,7 @@ func (x *ProvisionResource_Request) String() string {
 func (*ProvisionResource_Request) ProtoMessage() {}
 
 func (x *ProvisionResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[86]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +5173,7 @@ func (x *ProvisionResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionResource_Request.ProtoReflect.Descriptor instead.
 func (*ProvisionResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29, 0}
 }
 
 func (x *ProvisionResource_Request) GetConfig() *DynamicValue {
@@ -4856,7 +5200,7 @@ type ProvisionResource_Response struct {
 
 func (x *ProvisionResource_Response) Reset() {
 	*x = ProvisionResource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[87]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4868,7 +5212,7 @@ func (x *ProvisionResource_Response) String() string {
 func (*ProvisionResource_Response) ProtoMessage() {}
 
 func (x *ProvisionResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[87]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4881,7 +5225,7 @@ func (x *ProvisionResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvisionResource_Response.ProtoReflect.Descriptor instead.
 func (*ProvisionResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{28, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29, 1}
 }
 
 func (x *ProvisionResource_Response) GetOutput() string {
@@ -4906,7 +5250,7 @@ type GetFunctions_Request struct {
 
 func (x *GetFunctions_Request) Reset() {
 	*x = GetFunctions_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[88]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4918,7 +5262,7 @@ func (x *GetFunctions_Request) String() string {
 func (*GetFunctions_Request) ProtoMessage() {}
 
 func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[88]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4931,7 +5275,7 @@ func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions_Request.ProtoReflect.Descriptor instead.
 func (*GetFunctions_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30, 0}
 }
 
 type GetFunctions_Response struct {
@@ -4946,7 +5290,7 @@ type GetFunctions_Response struct {
 
 func (x *GetFunctions_Response) Reset() {
 	*x = GetFunctions_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[89]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4958,7 +5302,7 @@ func (x *GetFunctions_Response) String() string {
 func (*GetFunctions_Response) ProtoMessage() {}
 
 func (x *GetFunctions_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[89]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4971,7 +5315,7 @@ func (x *GetFunctions_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions_Response.ProtoReflect.Descriptor instead.
 func (*GetFunctions_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{29, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30, 1}
 }
 
 func (x *GetFunctions_Response) GetFunctions() map[string]*Function {
@@ -5000,7 +5344,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[91]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5012,7 +5356,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[91]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5025,7 +5369,7 @@ func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Request.ProtoReflect.Descriptor instead.
 func (*CallFunction_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31, 0}
 }
 
 func (x *CallFunction_Request) GetName() string {
@@ -5054,7 +5398,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[92]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5066,7 +5410,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[92]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5079,7 +5423,7 @@ func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Response.ProtoReflect.Descriptor instead.
 func (*CallFunction_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{30, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31, 1}
 }
 
 func (x *CallFunction_Response) GetResult() *DynamicValue {
@@ -5106,7 +5450,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[93]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5118,7 +5462,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[93]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5131,7 +5475,7 @@ func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Me
 
 // Deprecated: Use ValidateEphemeralResourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *ValidateEphemeralResourceConfig_Request) GetTypeName() string {
@@ -5157,7 +5501,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[94]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5169,7 +5513,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[94]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5182,7 +5526,7 @@ func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.M
 
 // Deprecated: Use ValidateEphemeralResourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{31, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32, 1}
 }
 
 func (x *ValidateEphemeralResourceConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -5203,7 +5547,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[95]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5215,7 +5559,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[95]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5228,7 +5572,7 @@ func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *OpenEphemeralResource_Request) GetTypeName() string {
@@ -5267,7 +5611,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[96]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5279,7 +5623,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[96]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5292,7 +5636,7 @@ func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{32, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *OpenEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5340,7 +5684,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[97]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5352,7 +5696,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[97]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5365,7 +5709,7 @@ func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34, 0}
 }
 
 func (x *RenewEphemeralResource_Request) GetTypeName() string {
@@ -5393,7 +5737,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[98]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5405,7 +5749,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[98]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5418,7 +5762,7 @@ func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{33, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34, 1}
 }
 
 func (x *RenewEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5452,7 +5796,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[99]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5464,7 +5808,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[99]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5477,7 +5821,7 @@ func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *CloseEphemeralResource_Request) GetTypeName() string {
@@ -5503,7 +5847,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[100]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5515,7 +5859,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[100]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5528,7 +5872,7 @@ func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{34, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35, 1}
 }
 
 func (x *CloseEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5546,7 +5890,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[101]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5558,7 +5902,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[101]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5571,7 +5915,7 @@ func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use GetResourceIdentitySchemas_Request.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36, 0}
 }
 
 type GetResourceIdentitySchemas_Response struct {
@@ -5586,7 +5930,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[102]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5598,7 +5942,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[102]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5611,7 +5955,7 @@ func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use GetResourceIdentitySchemas_Response.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{35, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36, 1}
 }
 
 func (x *GetResourceIdentitySchemas_Response) GetIdentitySchemas() map[string]*ResourceIdentitySchema {
@@ -5645,7 +5989,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[104]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[114]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5657,7 +6001,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[104]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[114]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5670,7 +6014,7 @@ func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36, 0}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *UpgradeResourceIdentity_Request) GetTypeName() string {
@@ -5706,7 +6050,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[105]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[115]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5718,7 +6062,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[105]
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[115]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5731,7 +6075,7 @@ func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{36, 1}
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{37, 1}
 }
 
 func (x *UpgradeResourceIdentity_Response) GetUpgradedIdentity() *ResourceIdentityData {
@@ -5742,6 +6086,704 @@ func (x *UpgradeResourceIdentity_Response) GetUpgradedIdentity() *ResourceIdenti
 }
 
 func (x *UpgradeResourceIdentity_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ListResource_Request struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// type_name is the list resource type name.
+	TypeName string `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	// configuration is the list ConfigSchema-based configuration data.
+	Config *DynamicValue `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	// when include_resource_object is set to true, the provider should
+	// include the full resource object for each result
+	IncludeResourceObject bool `protobuf:"varint,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	// The maximum number of results that Terraform is expecting.
+	// The stream will stop, once this limit is reached.
+	Limit         int64 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource_Request) Reset() {
+	*x = ListResource_Request{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[116]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Request) ProtoMessage() {}
+
+func (x *ListResource_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[116]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Request.ProtoReflect.Descriptor instead.
+func (*ListResource_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{38, 0}
+}
+
+func (x *ListResource_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ListResource_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ListResource_Request) GetIncludeResourceObject() bool {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return false
+}
+
+func (x *ListResource_Request) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListResource_Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// identity is the resource identity data of the resource instance.
+	Identity *ResourceIdentityData `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	// display_name can be displayed in a UI to make it easier for humans to identify a resource
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// optional resource object which can be useful when combining list blocks in configuration
+	ResourceObject *DynamicValue `protobuf:"bytes,3,opt,name=resource_object,json=resourceObject,proto3,oneof" json:"resource_object,omitempty"`
+	// A warning or error diagnostics for this event
+	Diagnostic    []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostic,proto3" json:"diagnostic,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource_Event) Reset() {
+	*x = ListResource_Event{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[117]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Event) ProtoMessage() {}
+
+func (x *ListResource_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[117]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Event.ProtoReflect.Descriptor instead.
+func (*ListResource_Event) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{38, 1}
+}
+
+func (x *ListResource_Event) GetIdentity() *ResourceIdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListResource_Event) GetResourceObject() *DynamicValue {
+	if x != nil {
+		return x.ResourceObject
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDiagnostic() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostic
+	}
+	return nil
+}
+
+type ValidateListResourceConfig_Request struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 *DynamicValue          `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Request) Reset() {
+	*x = ValidateListResourceConfig_Request{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[118]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Request) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[118]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{39, 0}
+}
+
+func (x *ValidateListResourceConfig_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateListResourceConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetIncludeResourceObject() *DynamicValue {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetLimit() *DynamicValue {
+	if x != nil {
+		return x.Limit
+	}
+	return nil
+}
+
+type ValidateListResourceConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Response) Reset() {
+	*x = ValidateListResourceConfig_Response{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[119]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Response) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[119]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{39, 1}
+}
+
+func (x *ValidateListResourceConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ValidateActionConfig_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ActionType    string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config        *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Request) Reset() {
+	*x = ValidateActionConfig_Request{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[120]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Request) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[120]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{40, 0}
+}
+
+func (x *ValidateActionConfig_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *ValidateActionConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type ValidateActionConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Response) Reset() {
+	*x = ValidateActionConfig_Response{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[121]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Response) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[121]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{40, 1}
+}
+
+func (x *ValidateActionConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type PlanAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *PlanAction_Request) Reset() {
+	*x = PlanAction_Request{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[122]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Request) ProtoMessage() {}
+
+func (x *PlanAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[122]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Request.ProtoReflect.Descriptor instead.
+func (*PlanAction_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{41, 0}
+}
+
+func (x *PlanAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *PlanAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *PlanAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type PlanAction_Response struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// metadata
+	Deferred      *Deferred `protobuf:"bytes,2,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction_Response) Reset() {
+	*x = PlanAction_Response{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[123]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Response) ProtoMessage() {}
+
+func (x *PlanAction_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[123]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Response.ProtoReflect.Descriptor instead.
+func (*PlanAction_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{41, 1}
+}
+
+func (x *PlanAction_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanAction_Response) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type InvokeAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Request) Reset() {
+	*x = InvokeAction_Request{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[124]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Request) ProtoMessage() {}
+
+func (x *InvokeAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[124]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Request.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{42, 0}
+}
+
+func (x *InvokeAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *InvokeAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *InvokeAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type InvokeAction_Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Type:
+	//
+	//	*InvokeAction_Event_Progress_
+	//	*InvokeAction_Event_Completed_
+	Type          isInvokeAction_Event_Type `protobuf_oneof:"type"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event) Reset() {
+	*x = InvokeAction_Event{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[125]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event) ProtoMessage() {}
+
+func (x *InvokeAction_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[125]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{42, 1}
+}
+
+func (x *InvokeAction_Event) GetType() isInvokeAction_Event_Type {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetProgress() *InvokeAction_Event_Progress {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Progress_); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetCompleted() *InvokeAction_Event_Completed {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Completed_); ok {
+			return x.Completed
+		}
+	}
+	return nil
+}
+
+type isInvokeAction_Event_Type interface {
+	isInvokeAction_Event_Type()
+}
+
+type InvokeAction_Event_Progress_ struct {
+	Progress *InvokeAction_Event_Progress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type InvokeAction_Event_Completed_ struct {
+	Completed *InvokeAction_Event_Completed `protobuf:"bytes,2,opt,name=completed,proto3,oneof"`
+}
+
+func (*InvokeAction_Event_Progress_) isInvokeAction_Event_Type() {}
+
+func (*InvokeAction_Event_Completed_) isInvokeAction_Event_Type() {}
+
+type InvokeAction_Event_Progress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// message to be printed in the console / HCPT
+	Message       string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Progress) Reset() {
+	*x = InvokeAction_Event_Progress{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[126]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Progress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Progress) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Progress) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[126]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Progress.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Progress) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{42, 1, 0}
+}
+
+func (x *InvokeAction_Event_Progress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type InvokeAction_Event_Completed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Completed) Reset() {
+	*x = InvokeAction_Event_Completed{}
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[127]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Completed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Completed) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Completed) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin5_tfplugin5_proto_msgTypes[127]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Completed.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Completed) Descriptor() ([]byte, []int) {
+	return file_tfplugin5_tfplugin5_proto_rawDescGZIP(), []int{42, 1, 1}
+}
+
+func (x *InvokeAction_Event_Completed) GetDiagnostics() []*Diagnostic {
 	if x != nil {
 		return x.Diagnostics
 	}
@@ -5868,23 +6910,27 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\vdescription\x18\x05 \x01(\tR\vdescription\x12H\n" +
 	"\x10description_kind\x18\x06 \x01(\x0e2\x1d.towline.tfplugin5.StringKindR\x0fdescriptionKind\x1a\x1c\n" +
 	"\x06Return\x12\x12\n" +
-	"\x04type\x18\x01 \x01(\fR\x04type\"\xaa\x01\n" +
+	"\x04type\x18\x01 \x01(\fR\x04type\"A\n" +
+	"\fActionSchema\x121\n" +
+	"\x06schema\x18\x01 \x01(\v2\x19.towline.tfplugin5.SchemaR\x06schema\"\xaa\x01\n" +
 	"\bDeferred\x12:\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\".towline.tfplugin5.Deferred.ReasonR\x06reason\"b\n" +
 	"\x06Reason\x12\v\n" +
 	"\aUNKNOWN\x10\x00\x12\x1b\n" +
 	"\x17RESOURCE_CONFIG_UNKNOWN\x10\x01\x12\x1b\n" +
 	"\x17PROVIDER_CONFIG_UNKNOWN\x10\x02\x12\x11\n" +
-	"\rABSENT_PREREQ\x10\x03\"\xe3\x05\n" +
+	"\rABSENT_PREREQ\x10\x03\"\xf2\a\n" +
 	"\vGetMetadata\x1a\t\n" +
-	"\aRequest\x1a\x82\x04\n" +
+	"\aRequest\x1a\xad\x05\n" +
 	"\bResponse\x12V\n" +
 	"\x13server_capabilities\x18\x01 \x01(\v2%.towline.tfplugin5.ServerCapabilitiesR\x12serverCapabilities\x12?\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics\x12T\n" +
 	"\fdata_sources\x18\x03 \x03(\v21.towline.tfplugin5.GetMetadata.DataSourceMetadataR\vdataSources\x12M\n" +
 	"\tresources\x18\x04 \x03(\v2/.towline.tfplugin5.GetMetadata.ResourceMetadataR\tresources\x12M\n" +
 	"\tfunctions\x18\x05 \x03(\v2/.towline.tfplugin5.GetMetadata.FunctionMetadataR\tfunctions\x12i\n" +
-	"\x13ephemeral_resources\x18\x06 \x03(\v28.towline.tfplugin5.GetMetadata.EphemeralResourceMetadataR\x12ephemeralResources\x1a&\n" +
+	"\x13ephemeral_resources\x18\x06 \x03(\v28.towline.tfplugin5.GetMetadata.EphemeralResourceMetadataR\x12ephemeralResources\x12Z\n" +
+	"\x0elist_resources\x18\a \x03(\v23.towline.tfplugin5.GetMetadata.ListResourceMetadataR\rlistResources\x12G\n" +
+	"\aactions\x18\t \x03(\v2-.towline.tfplugin5.GetMetadata.ActionMetadataR\aactionsJ\x04\b\b\x10\t\x1a&\n" +
 	"\x10FunctionMetadata\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x1a1\n" +
 	"\x12DataSourceMetadata\x12\x1b\n" +
@@ -5892,9 +6938,13 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\x10ResourceMetadata\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a8\n" +
 	"\x19EphemeralResourceMetadata\x12\x1b\n" +
-	"\ttype_name\x18\x01 \x01(\tR\btypeName\"\x8b\t\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a3\n" +
+	"\x14ListResourceMetadata\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a-\n" +
+	"\x0eActionMetadata\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\"\xbc\f\n" +
 	"\x11GetProviderSchema\x1a\t\n" +
-	"\aRequest\x1a\xea\b\n" +
+	"\aRequest\x1a\x9b\f\n" +
 	"\bResponse\x125\n" +
 	"\bprovider\x18\x01 \x01(\v2\x19.towline.tfplugin5.SchemaR\bprovider\x12m\n" +
 	"\x10resource_schemas\x18\x02 \x03(\v2B.towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntryR\x0fresourceSchemas\x12t\n" +
@@ -5903,7 +6953,9 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\rprovider_meta\x18\x05 \x01(\v2\x19.towline.tfplugin5.SchemaR\fproviderMeta\x12V\n" +
 	"\x13server_capabilities\x18\x06 \x01(\v2%.towline.tfplugin5.ServerCapabilitiesR\x12serverCapabilities\x12Z\n" +
 	"\tfunctions\x18\a \x03(\v2<.towline.tfplugin5.GetProviderSchema.Response.FunctionsEntryR\tfunctions\x12\x89\x01\n" +
-	"\x1aephemeral_resource_schemas\x18\b \x03(\v2K.towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x1a]\n" +
+	"\x1aephemeral_resource_schemas\x18\b \x03(\v2K.towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x12z\n" +
+	"\x15list_resource_schemas\x18\t \x03(\v2F.towline.tfplugin5.GetProviderSchema.Response.ListResourceSchemasEntryR\x13listResourceSchemas\x12g\n" +
+	"\x0eaction_schemas\x18\v \x03(\v2@.towline.tfplugin5.GetProviderSchema.Response.ActionSchemasEntryR\ractionSchemas\x1a]\n" +
 	"\x14ResourceSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
 	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin5.SchemaR\x05value:\x028\x01\x1a_\n" +
@@ -5915,7 +6967,14 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1b.towline.tfplugin5.FunctionR\x05value:\x028\x01\x1af\n" +
 	"\x1dEphemeralResourceSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
-	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin5.SchemaR\x05value:\x028\x01\"\xf3\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin5.SchemaR\x05value:\x028\x01\x1aa\n" +
+	"\x18ListResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin5.SchemaR\x05value:\x028\x01\x1aa\n" +
+	"\x12ActionSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.towline.tfplugin5.ActionSchemaR\x05value:\x028\x01J\x04\b\n" +
+	"\x10\v\"\xf3\x01\n" +
 	"\x15PrepareProviderConfig\x1aB\n" +
 	"\aRequest\x127\n" +
 	"\x06config\x18\x01 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x1a\x95\x01\n" +
@@ -6129,11 +7188,64 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\fraw_identity\x18\x03 \x01(\v2\x1b.towline.tfplugin5.RawStateR\vrawIdentity\x1a\xa1\x01\n" +
 	"\bResponse\x12T\n" +
 	"\x11upgraded_identity\x18\x01 \x01(\v2'.towline.tfplugin5.ResourceIdentityDataR\x10upgradedIdentity\x12?\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics*%\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics\"\xd2\x03\n" +
+	"\fListResource\x1a\xad\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x126\n" +
+	"\x17include_resource_object\x18\x03 \x01(\bR\x15includeResourceObject\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x03R\x05limit\x1a\x91\x02\n" +
+	"\x05Event\x12C\n" +
+	"\bidentity\x18\x01 \x01(\v2'.towline.tfplugin5.ResourceIdentityDataR\bidentity\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12M\n" +
+	"\x0fresource_object\x18\x03 \x01(\v2\x1f.towline.tfplugin5.DynamicValueH\x00R\x0eresourceObject\x88\x01\x01\x12=\n" +
+	"\n" +
+	"diagnostic\x18\x04 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\n" +
+	"diagnosticB\x12\n" +
+	"\x10_resource_object\"\xdb\x02\n" +
+	"\x1aValidateListResourceConfig\x1a\xef\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x12W\n" +
+	"\x17include_resource_object\x18\x03 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x15includeResourceObject\x125\n" +
+	"\x05limit\x18\x04 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x05limit\x1aK\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics\"\xc8\x01\n" +
+	"\x14ValidateActionConfig\x1ac\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x1aK\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics\"\xd1\x02\n" +
+	"\n" +
+	"PlanAction\x1a\xbb\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x12V\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2%.towline.tfplugin5.ClientCapabilitiesR\x12clientCapabilities\x1a\x84\x01\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnostics\x127\n" +
+	"\bdeferred\x18\x02 \x01(\v2\x1b.towline.tfplugin5.DeferredR\bdeferred\"\xf1\x03\n" +
+	"\fInvokeAction\x1a\xbb\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin5.DynamicValueR\x06config\x12V\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2%.towline.tfplugin5.ClientCapabilitiesR\x12clientCapabilities\x1a\xa2\x02\n" +
+	"\x05Event\x12L\n" +
+	"\bprogress\x18\x01 \x01(\v2..towline.tfplugin5.InvokeAction.Event.ProgressH\x00R\bprogress\x12O\n" +
+	"\tcompleted\x18\x02 \x01(\v2/.towline.tfplugin5.InvokeAction.Event.CompletedH\x00R\tcompleted\x1a$\n" +
+	"\bProgress\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x1aL\n" +
+	"\tCompleted\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin5.DiagnosticR\vdiagnosticsB\x06\n" +
+	"\x04type*%\n" +
 	"\n" +
 	"StringKind\x12\t\n" +
 	"\x05PLAIN\x10\x00\x12\f\n" +
-	"\bMARKDOWN\x10\x012\xa1\x14\n" +
+	"\bMARKDOWN\x10\x012\xcb\x18\n" +
 	"\bProvider\x12^\n" +
 	"\vGetMetadata\x12&.towline.tfplugin5.GetMetadata.Request\x1a'.towline.tfplugin5.GetMetadata.Response\x12h\n" +
 	"\tGetSchema\x12,.towline.tfplugin5.GetProviderSchema.Request\x1a-.towline.tfplugin5.GetProviderSchema.Response\x12\x8b\x01\n" +
@@ -6153,9 +7265,15 @@ const file_tfplugin5_tfplugin5_proto_rawDesc = "" +
 	"\x1fValidateEphemeralResourceConfig\x12:.towline.tfplugin5.ValidateEphemeralResourceConfig.Request\x1a;.towline.tfplugin5.ValidateEphemeralResourceConfig.Response\x12|\n" +
 	"\x15OpenEphemeralResource\x120.towline.tfplugin5.OpenEphemeralResource.Request\x1a1.towline.tfplugin5.OpenEphemeralResource.Response\x12\x7f\n" +
 	"\x16RenewEphemeralResource\x121.towline.tfplugin5.RenewEphemeralResource.Request\x1a2.towline.tfplugin5.RenewEphemeralResource.Response\x12\x7f\n" +
-	"\x16CloseEphemeralResource\x121.towline.tfplugin5.CloseEphemeralResource.Request\x1a2.towline.tfplugin5.CloseEphemeralResource.Response\x12a\n" +
+	"\x16CloseEphemeralResource\x121.towline.tfplugin5.CloseEphemeralResource.Request\x1a2.towline.tfplugin5.CloseEphemeralResource.Response\x12`\n" +
+	"\fListResource\x12'.towline.tfplugin5.ListResource.Request\x1a%.towline.tfplugin5.ListResource.Event0\x01\x12\x8b\x01\n" +
+	"\x1aValidateListResourceConfig\x125.towline.tfplugin5.ValidateListResourceConfig.Request\x1a6.towline.tfplugin5.ValidateListResourceConfig.Response\x12a\n" +
 	"\fGetFunctions\x12'.towline.tfplugin5.GetFunctions.Request\x1a(.towline.tfplugin5.GetFunctions.Response\x12a\n" +
-	"\fCallFunction\x12'.towline.tfplugin5.CallFunction.Request\x1a(.towline.tfplugin5.CallFunction.Response\x12I\n" +
+	"\fCallFunction\x12'.towline.tfplugin5.CallFunction.Request\x1a(.towline.tfplugin5.CallFunction.Response\x12y\n" +
+	"\x14ValidateActionConfig\x12/.towline.tfplugin5.ValidateActionConfig.Request\x1a0.towline.tfplugin5.ValidateActionConfig.Response\x12[\n" +
+	"\n" +
+	"PlanAction\x12%.towline.tfplugin5.PlanAction.Request\x1a&.towline.tfplugin5.PlanAction.Response\x12`\n" +
+	"\fInvokeAction\x12'.towline.tfplugin5.InvokeAction.Request\x1a%.towline.tfplugin5.InvokeAction.Event0\x01\x12I\n" +
 	"\x04Stop\x12\x1f.towline.tfplugin5.Stop.Request\x1a .towline.tfplugin5.Stop.Response2\xc7\x03\n" +
 	"\vProvisioner\x12n\n" +
 	"\tGetSchema\x12/.towline.tfplugin5.GetProvisionerSchema.Request\x1a0.towline.tfplugin5.GetProvisionerSchema.Response\x12\x88\x01\n" +
@@ -6176,7 +7294,7 @@ func file_tfplugin5_tfplugin5_proto_rawDescGZIP() []byte {
 }
 
 var file_tfplugin5_tfplugin5_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_tfplugin5_tfplugin5_proto_msgTypes = make([]protoimpl.MessageInfo, 106)
+var file_tfplugin5_tfplugin5_proto_msgTypes = make([]protoimpl.MessageInfo, 128)
 var file_tfplugin5_tfplugin5_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: towline.tfplugin5.StringKind
 	(Diagnostic_Severity)(0),                         // 1: towline.tfplugin5.Diagnostic.Severity
@@ -6194,286 +7312,344 @@ var file_tfplugin5_tfplugin5_proto_goTypes = []any{
 	(*ServerCapabilities)(nil),                       // 13: towline.tfplugin5.ServerCapabilities
 	(*ClientCapabilities)(nil),                       // 14: towline.tfplugin5.ClientCapabilities
 	(*Function)(nil),                                 // 15: towline.tfplugin5.Function
-	(*Deferred)(nil),                                 // 16: towline.tfplugin5.Deferred
-	(*GetMetadata)(nil),                              // 17: towline.tfplugin5.GetMetadata
-	(*GetProviderSchema)(nil),                        // 18: towline.tfplugin5.GetProviderSchema
-	(*PrepareProviderConfig)(nil),                    // 19: towline.tfplugin5.PrepareProviderConfig
-	(*UpgradeResourceState)(nil),                     // 20: towline.tfplugin5.UpgradeResourceState
-	(*ValidateResourceTypeConfig)(nil),               // 21: towline.tfplugin5.ValidateResourceTypeConfig
-	(*ValidateDataSourceConfig)(nil),                 // 22: towline.tfplugin5.ValidateDataSourceConfig
-	(*Configure)(nil),                                // 23: towline.tfplugin5.Configure
-	(*ReadResource)(nil),                             // 24: towline.tfplugin5.ReadResource
-	(*PlanResourceChange)(nil),                       // 25: towline.tfplugin5.PlanResourceChange
-	(*ApplyResourceChange)(nil),                      // 26: towline.tfplugin5.ApplyResourceChange
-	(*ImportResourceState)(nil),                      // 27: towline.tfplugin5.ImportResourceState
-	(*MoveResourceState)(nil),                        // 28: towline.tfplugin5.MoveResourceState
-	(*ReadDataSource)(nil),                           // 29: towline.tfplugin5.ReadDataSource
-	(*GetProvisionerSchema)(nil),                     // 30: towline.tfplugin5.GetProvisionerSchema
-	(*ValidateProvisionerConfig)(nil),                // 31: towline.tfplugin5.ValidateProvisionerConfig
-	(*ProvisionResource)(nil),                        // 32: towline.tfplugin5.ProvisionResource
-	(*GetFunctions)(nil),                             // 33: towline.tfplugin5.GetFunctions
-	(*CallFunction)(nil),                             // 34: towline.tfplugin5.CallFunction
-	(*ValidateEphemeralResourceConfig)(nil),          // 35: towline.tfplugin5.ValidateEphemeralResourceConfig
-	(*OpenEphemeralResource)(nil),                    // 36: towline.tfplugin5.OpenEphemeralResource
-	(*RenewEphemeralResource)(nil),                   // 37: towline.tfplugin5.RenewEphemeralResource
-	(*CloseEphemeralResource)(nil),                   // 38: towline.tfplugin5.CloseEphemeralResource
-	(*GetResourceIdentitySchemas)(nil),               // 39: towline.tfplugin5.GetResourceIdentitySchemas
-	(*UpgradeResourceIdentity)(nil),                  // 40: towline.tfplugin5.UpgradeResourceIdentity
-	(*AttributePath_Step)(nil),                       // 41: towline.tfplugin5.AttributePath.Step
-	(*Stop_Request)(nil),                             // 42: towline.tfplugin5.Stop.Request
-	(*Stop_Response)(nil),                            // 43: towline.tfplugin5.Stop.Response
-	nil,                                              // 44: towline.tfplugin5.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 45: towline.tfplugin5.Schema.Block
-	(*Schema_Attribute)(nil),                         // 46: towline.tfplugin5.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 47: towline.tfplugin5.Schema.NestedBlock
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 48: towline.tfplugin5.ResourceIdentitySchema.IdentityAttribute
-	(*Function_Parameter)(nil),                       // 49: towline.tfplugin5.Function.Parameter
-	(*Function_Return)(nil),                          // 50: towline.tfplugin5.Function.Return
-	(*GetMetadata_Request)(nil),                      // 51: towline.tfplugin5.GetMetadata.Request
-	(*GetMetadata_Response)(nil),                     // 52: towline.tfplugin5.GetMetadata.Response
-	(*GetMetadata_FunctionMetadata)(nil),             // 53: towline.tfplugin5.GetMetadata.FunctionMetadata
-	(*GetMetadata_DataSourceMetadata)(nil),           // 54: towline.tfplugin5.GetMetadata.DataSourceMetadata
-	(*GetMetadata_ResourceMetadata)(nil),             // 55: towline.tfplugin5.GetMetadata.ResourceMetadata
-	(*GetMetadata_EphemeralResourceMetadata)(nil),    // 56: towline.tfplugin5.GetMetadata.EphemeralResourceMetadata
-	(*GetProviderSchema_Request)(nil),                // 57: towline.tfplugin5.GetProviderSchema.Request
-	(*GetProviderSchema_Response)(nil),               // 58: towline.tfplugin5.GetProviderSchema.Response
-	nil,                                              // 59: towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry
-	nil,                                              // 60: towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry
-	nil,                                              // 61: towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry
-	nil,                                              // 62: towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry
-	(*PrepareProviderConfig_Request)(nil),            // 63: towline.tfplugin5.PrepareProviderConfig.Request
-	(*PrepareProviderConfig_Response)(nil),           // 64: towline.tfplugin5.PrepareProviderConfig.Response
-	(*UpgradeResourceState_Request)(nil),             // 65: towline.tfplugin5.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 66: towline.tfplugin5.UpgradeResourceState.Response
-	(*ValidateResourceTypeConfig_Request)(nil),       // 67: towline.tfplugin5.ValidateResourceTypeConfig.Request
-	(*ValidateResourceTypeConfig_Response)(nil),      // 68: towline.tfplugin5.ValidateResourceTypeConfig.Response
-	(*ValidateDataSourceConfig_Request)(nil),         // 69: towline.tfplugin5.ValidateDataSourceConfig.Request
-	(*ValidateDataSourceConfig_Response)(nil),        // 70: towline.tfplugin5.ValidateDataSourceConfig.Response
-	(*Configure_Request)(nil),                        // 71: towline.tfplugin5.Configure.Request
-	(*Configure_Response)(nil),                       // 72: towline.tfplugin5.Configure.Response
-	(*ReadResource_Request)(nil),                     // 73: towline.tfplugin5.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 74: towline.tfplugin5.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 75: towline.tfplugin5.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 76: towline.tfplugin5.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 77: towline.tfplugin5.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 78: towline.tfplugin5.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 79: towline.tfplugin5.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 80: towline.tfplugin5.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 81: towline.tfplugin5.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 82: towline.tfplugin5.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 83: towline.tfplugin5.MoveResourceState.Response
-	(*ReadDataSource_Request)(nil),                   // 84: towline.tfplugin5.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 85: towline.tfplugin5.ReadDataSource.Response
-	(*GetProvisionerSchema_Request)(nil),             // 86: towline.tfplugin5.GetProvisionerSchema.Request
-	(*GetProvisionerSchema_Response)(nil),            // 87: towline.tfplugin5.GetProvisionerSchema.Response
-	(*ValidateProvisionerConfig_Request)(nil),        // 88: towline.tfplugin5.ValidateProvisionerConfig.Request
-	(*ValidateProvisionerConfig_Response)(nil),       // 89: towline.tfplugin5.ValidateProvisionerConfig.Response
-	(*ProvisionResource_Request)(nil),                // 90: towline.tfplugin5.ProvisionResource.Request
-	(*ProvisionResource_Response)(nil),               // 91: towline.tfplugin5.ProvisionResource.Response
-	(*GetFunctions_Request)(nil),                     // 92: towline.tfplugin5.GetFunctions.Request
-	(*GetFunctions_Response)(nil),                    // 93: towline.tfplugin5.GetFunctions.Response
-	nil,                                              // 94: towline.tfplugin5.GetFunctions.Response.FunctionsEntry
-	(*CallFunction_Request)(nil),                     // 95: towline.tfplugin5.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 96: towline.tfplugin5.CallFunction.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 97: towline.tfplugin5.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 98: towline.tfplugin5.ValidateEphemeralResourceConfig.Response
-	(*OpenEphemeralResource_Request)(nil),            // 99: towline.tfplugin5.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 100: towline.tfplugin5.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 101: towline.tfplugin5.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 102: towline.tfplugin5.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 103: towline.tfplugin5.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 104: towline.tfplugin5.CloseEphemeralResource.Response
-	(*GetResourceIdentitySchemas_Request)(nil),       // 105: towline.tfplugin5.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 106: towline.tfplugin5.GetResourceIdentitySchemas.Response
-	nil,                                      // 107: towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*UpgradeResourceIdentity_Request)(nil),  // 108: towline.tfplugin5.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil), // 109: towline.tfplugin5.UpgradeResourceIdentity.Response
-	(*timestamppb.Timestamp)(nil),            // 110: google.protobuf.Timestamp
+	(*ActionSchema)(nil),                             // 16: towline.tfplugin5.ActionSchema
+	(*Deferred)(nil),                                 // 17: towline.tfplugin5.Deferred
+	(*GetMetadata)(nil),                              // 18: towline.tfplugin5.GetMetadata
+	(*GetProviderSchema)(nil),                        // 19: towline.tfplugin5.GetProviderSchema
+	(*PrepareProviderConfig)(nil),                    // 20: towline.tfplugin5.PrepareProviderConfig
+	(*UpgradeResourceState)(nil),                     // 21: towline.tfplugin5.UpgradeResourceState
+	(*ValidateResourceTypeConfig)(nil),               // 22: towline.tfplugin5.ValidateResourceTypeConfig
+	(*ValidateDataSourceConfig)(nil),                 // 23: towline.tfplugin5.ValidateDataSourceConfig
+	(*Configure)(nil),                                // 24: towline.tfplugin5.Configure
+	(*ReadResource)(nil),                             // 25: towline.tfplugin5.ReadResource
+	(*PlanResourceChange)(nil),                       // 26: towline.tfplugin5.PlanResourceChange
+	(*ApplyResourceChange)(nil),                      // 27: towline.tfplugin5.ApplyResourceChange
+	(*ImportResourceState)(nil),                      // 28: towline.tfplugin5.ImportResourceState
+	(*MoveResourceState)(nil),                        // 29: towline.tfplugin5.MoveResourceState
+	(*ReadDataSource)(nil),                           // 30: towline.tfplugin5.ReadDataSource
+	(*GetProvisionerSchema)(nil),                     // 31: towline.tfplugin5.GetProvisionerSchema
+	(*ValidateProvisionerConfig)(nil),                // 32: towline.tfplugin5.ValidateProvisionerConfig
+	(*ProvisionResource)(nil),                        // 33: towline.tfplugin5.ProvisionResource
+	(*GetFunctions)(nil),                             // 34: towline.tfplugin5.GetFunctions
+	(*CallFunction)(nil),                             // 35: towline.tfplugin5.CallFunction
+	(*ValidateEphemeralResourceConfig)(nil),          // 36: towline.tfplugin5.ValidateEphemeralResourceConfig
+	(*OpenEphemeralResource)(nil),                    // 37: towline.tfplugin5.OpenEphemeralResource
+	(*RenewEphemeralResource)(nil),                   // 38: towline.tfplugin5.RenewEphemeralResource
+	(*CloseEphemeralResource)(nil),                   // 39: towline.tfplugin5.CloseEphemeralResource
+	(*GetResourceIdentitySchemas)(nil),               // 40: towline.tfplugin5.GetResourceIdentitySchemas
+	(*UpgradeResourceIdentity)(nil),                  // 41: towline.tfplugin5.UpgradeResourceIdentity
+	(*ListResource)(nil),                             // 42: towline.tfplugin5.ListResource
+	(*ValidateListResourceConfig)(nil),               // 43: towline.tfplugin5.ValidateListResourceConfig
+	(*ValidateActionConfig)(nil),                     // 44: towline.tfplugin5.ValidateActionConfig
+	(*PlanAction)(nil),                               // 45: towline.tfplugin5.PlanAction
+	(*InvokeAction)(nil),                             // 46: towline.tfplugin5.InvokeAction
+	(*AttributePath_Step)(nil),                       // 47: towline.tfplugin5.AttributePath.Step
+	(*Stop_Request)(nil),                             // 48: towline.tfplugin5.Stop.Request
+	(*Stop_Response)(nil),                            // 49: towline.tfplugin5.Stop.Response
+	nil,                                              // 50: towline.tfplugin5.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 51: towline.tfplugin5.Schema.Block
+	(*Schema_Attribute)(nil),                         // 52: towline.tfplugin5.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 53: towline.tfplugin5.Schema.NestedBlock
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 54: towline.tfplugin5.ResourceIdentitySchema.IdentityAttribute
+	(*Function_Parameter)(nil),                       // 55: towline.tfplugin5.Function.Parameter
+	(*Function_Return)(nil),                          // 56: towline.tfplugin5.Function.Return
+	(*GetMetadata_Request)(nil),                      // 57: towline.tfplugin5.GetMetadata.Request
+	(*GetMetadata_Response)(nil),                     // 58: towline.tfplugin5.GetMetadata.Response
+	(*GetMetadata_FunctionMetadata)(nil),             // 59: towline.tfplugin5.GetMetadata.FunctionMetadata
+	(*GetMetadata_DataSourceMetadata)(nil),           // 60: towline.tfplugin5.GetMetadata.DataSourceMetadata
+	(*GetMetadata_ResourceMetadata)(nil),             // 61: towline.tfplugin5.GetMetadata.ResourceMetadata
+	(*GetMetadata_EphemeralResourceMetadata)(nil),    // 62: towline.tfplugin5.GetMetadata.EphemeralResourceMetadata
+	(*GetMetadata_ListResourceMetadata)(nil),         // 63: towline.tfplugin5.GetMetadata.ListResourceMetadata
+	(*GetMetadata_ActionMetadata)(nil),               // 64: towline.tfplugin5.GetMetadata.ActionMetadata
+	(*GetProviderSchema_Request)(nil),                // 65: towline.tfplugin5.GetProviderSchema.Request
+	(*GetProviderSchema_Response)(nil),               // 66: towline.tfplugin5.GetProviderSchema.Response
+	nil,                                              // 67: towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry
+	nil,                                              // 68: towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry
+	nil,                                              // 69: towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry
+	nil,                                              // 70: towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry
+	nil,                                              // 71: towline.tfplugin5.GetProviderSchema.Response.ListResourceSchemasEntry
+	nil,                                              // 72: towline.tfplugin5.GetProviderSchema.Response.ActionSchemasEntry
+	(*PrepareProviderConfig_Request)(nil),            // 73: towline.tfplugin5.PrepareProviderConfig.Request
+	(*PrepareProviderConfig_Response)(nil),           // 74: towline.tfplugin5.PrepareProviderConfig.Response
+	(*UpgradeResourceState_Request)(nil),             // 75: towline.tfplugin5.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 76: towline.tfplugin5.UpgradeResourceState.Response
+	(*ValidateResourceTypeConfig_Request)(nil),       // 77: towline.tfplugin5.ValidateResourceTypeConfig.Request
+	(*ValidateResourceTypeConfig_Response)(nil),      // 78: towline.tfplugin5.ValidateResourceTypeConfig.Response
+	(*ValidateDataSourceConfig_Request)(nil),         // 79: towline.tfplugin5.ValidateDataSourceConfig.Request
+	(*ValidateDataSourceConfig_Response)(nil),        // 80: towline.tfplugin5.ValidateDataSourceConfig.Response
+	(*Configure_Request)(nil),                        // 81: towline.tfplugin5.Configure.Request
+	(*Configure_Response)(nil),                       // 82: towline.tfplugin5.Configure.Response
+	(*ReadResource_Request)(nil),                     // 83: towline.tfplugin5.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 84: towline.tfplugin5.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 85: towline.tfplugin5.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 86: towline.tfplugin5.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 87: towline.tfplugin5.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 88: towline.tfplugin5.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 89: towline.tfplugin5.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 90: towline.tfplugin5.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 91: towline.tfplugin5.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 92: towline.tfplugin5.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 93: towline.tfplugin5.MoveResourceState.Response
+	(*ReadDataSource_Request)(nil),                   // 94: towline.tfplugin5.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 95: towline.tfplugin5.ReadDataSource.Response
+	(*GetProvisionerSchema_Request)(nil),             // 96: towline.tfplugin5.GetProvisionerSchema.Request
+	(*GetProvisionerSchema_Response)(nil),            // 97: towline.tfplugin5.GetProvisionerSchema.Response
+	(*ValidateProvisionerConfig_Request)(nil),        // 98: towline.tfplugin5.ValidateProvisionerConfig.Request
+	(*ValidateProvisionerConfig_Response)(nil),       // 99: towline.tfplugin5.ValidateProvisionerConfig.Response
+	(*ProvisionResource_Request)(nil),                // 100: towline.tfplugin5.ProvisionResource.Request
+	(*ProvisionResource_Response)(nil),               // 101: towline.tfplugin5.ProvisionResource.Response
+	(*GetFunctions_Request)(nil),                     // 102: towline.tfplugin5.GetFunctions.Request
+	(*GetFunctions_Response)(nil),                    // 103: towline.tfplugin5.GetFunctions.Response
+	nil,                                              // 104: towline.tfplugin5.GetFunctions.Response.FunctionsEntry
+	(*CallFunction_Request)(nil),                     // 105: towline.tfplugin5.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 106: towline.tfplugin5.CallFunction.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 107: towline.tfplugin5.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 108: towline.tfplugin5.ValidateEphemeralResourceConfig.Response
+	(*OpenEphemeralResource_Request)(nil),            // 109: towline.tfplugin5.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 110: towline.tfplugin5.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 111: towline.tfplugin5.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 112: towline.tfplugin5.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 113: towline.tfplugin5.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 114: towline.tfplugin5.CloseEphemeralResource.Response
+	(*GetResourceIdentitySchemas_Request)(nil),       // 115: towline.tfplugin5.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 116: towline.tfplugin5.GetResourceIdentitySchemas.Response
+	nil,                                         // 117: towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*UpgradeResourceIdentity_Request)(nil),     // 118: towline.tfplugin5.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),    // 119: towline.tfplugin5.UpgradeResourceIdentity.Response
+	(*ListResource_Request)(nil),                // 120: towline.tfplugin5.ListResource.Request
+	(*ListResource_Event)(nil),                  // 121: towline.tfplugin5.ListResource.Event
+	(*ValidateListResourceConfig_Request)(nil),  // 122: towline.tfplugin5.ValidateListResourceConfig.Request
+	(*ValidateListResourceConfig_Response)(nil), // 123: towline.tfplugin5.ValidateListResourceConfig.Response
+	(*ValidateActionConfig_Request)(nil),        // 124: towline.tfplugin5.ValidateActionConfig.Request
+	(*ValidateActionConfig_Response)(nil),       // 125: towline.tfplugin5.ValidateActionConfig.Response
+	(*PlanAction_Request)(nil),                  // 126: towline.tfplugin5.PlanAction.Request
+	(*PlanAction_Response)(nil),                 // 127: towline.tfplugin5.PlanAction.Response
+	(*InvokeAction_Request)(nil),                // 128: towline.tfplugin5.InvokeAction.Request
+	(*InvokeAction_Event)(nil),                  // 129: towline.tfplugin5.InvokeAction.Event
+	(*InvokeAction_Event_Progress)(nil),         // 130: towline.tfplugin5.InvokeAction.Event.Progress
+	(*InvokeAction_Event_Completed)(nil),        // 131: towline.tfplugin5.InvokeAction.Event.Completed
+	(*timestamppb.Timestamp)(nil),               // 132: google.protobuf.Timestamp
 }
 var file_tfplugin5_tfplugin5_proto_depIdxs = []int32{
 	1,   // 0: towline.tfplugin5.Diagnostic.severity:type_name -> towline.tfplugin5.Diagnostic.Severity
 	7,   // 1: towline.tfplugin5.Diagnostic.attribute:type_name -> towline.tfplugin5.AttributePath
-	41,  // 2: towline.tfplugin5.AttributePath.steps:type_name -> towline.tfplugin5.AttributePath.Step
-	44,  // 3: towline.tfplugin5.RawState.flatmap:type_name -> towline.tfplugin5.RawState.FlatmapEntry
-	45,  // 4: towline.tfplugin5.Schema.block:type_name -> towline.tfplugin5.Schema.Block
-	48,  // 5: towline.tfplugin5.ResourceIdentitySchema.identity_attributes:type_name -> towline.tfplugin5.ResourceIdentitySchema.IdentityAttribute
+	47,  // 2: towline.tfplugin5.AttributePath.steps:type_name -> towline.tfplugin5.AttributePath.Step
+	50,  // 3: towline.tfplugin5.RawState.flatmap:type_name -> towline.tfplugin5.RawState.FlatmapEntry
+	51,  // 4: towline.tfplugin5.Schema.block:type_name -> towline.tfplugin5.Schema.Block
+	54,  // 5: towline.tfplugin5.ResourceIdentitySchema.identity_attributes:type_name -> towline.tfplugin5.ResourceIdentitySchema.IdentityAttribute
 	4,   // 6: towline.tfplugin5.ResourceIdentityData.identity_data:type_name -> towline.tfplugin5.DynamicValue
-	49,  // 7: towline.tfplugin5.Function.parameters:type_name -> towline.tfplugin5.Function.Parameter
-	49,  // 8: towline.tfplugin5.Function.variadic_parameter:type_name -> towline.tfplugin5.Function.Parameter
-	50,  // 9: towline.tfplugin5.Function.return:type_name -> towline.tfplugin5.Function.Return
+	55,  // 7: towline.tfplugin5.Function.parameters:type_name -> towline.tfplugin5.Function.Parameter
+	55,  // 8: towline.tfplugin5.Function.variadic_parameter:type_name -> towline.tfplugin5.Function.Parameter
+	56,  // 9: towline.tfplugin5.Function.return:type_name -> towline.tfplugin5.Function.Return
 	0,   // 10: towline.tfplugin5.Function.description_kind:type_name -> towline.tfplugin5.StringKind
-	3,   // 11: towline.tfplugin5.Deferred.reason:type_name -> towline.tfplugin5.Deferred.Reason
-	46,  // 12: towline.tfplugin5.Schema.Block.attributes:type_name -> towline.tfplugin5.Schema.Attribute
-	47,  // 13: towline.tfplugin5.Schema.Block.block_types:type_name -> towline.tfplugin5.Schema.NestedBlock
-	0,   // 14: towline.tfplugin5.Schema.Block.description_kind:type_name -> towline.tfplugin5.StringKind
-	0,   // 15: towline.tfplugin5.Schema.Attribute.description_kind:type_name -> towline.tfplugin5.StringKind
-	45,  // 16: towline.tfplugin5.Schema.NestedBlock.block:type_name -> towline.tfplugin5.Schema.Block
-	2,   // 17: towline.tfplugin5.Schema.NestedBlock.nesting:type_name -> towline.tfplugin5.Schema.NestedBlock.NestingMode
-	0,   // 18: towline.tfplugin5.Function.Parameter.description_kind:type_name -> towline.tfplugin5.StringKind
-	13,  // 19: towline.tfplugin5.GetMetadata.Response.server_capabilities:type_name -> towline.tfplugin5.ServerCapabilities
-	5,   // 20: towline.tfplugin5.GetMetadata.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	54,  // 21: towline.tfplugin5.GetMetadata.Response.data_sources:type_name -> towline.tfplugin5.GetMetadata.DataSourceMetadata
-	55,  // 22: towline.tfplugin5.GetMetadata.Response.resources:type_name -> towline.tfplugin5.GetMetadata.ResourceMetadata
-	53,  // 23: towline.tfplugin5.GetMetadata.Response.functions:type_name -> towline.tfplugin5.GetMetadata.FunctionMetadata
-	56,  // 24: towline.tfplugin5.GetMetadata.Response.ephemeral_resources:type_name -> towline.tfplugin5.GetMetadata.EphemeralResourceMetadata
-	10,  // 25: towline.tfplugin5.GetProviderSchema.Response.provider:type_name -> towline.tfplugin5.Schema
-	59,  // 26: towline.tfplugin5.GetProviderSchema.Response.resource_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry
-	60,  // 27: towline.tfplugin5.GetProviderSchema.Response.data_source_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry
-	5,   // 28: towline.tfplugin5.GetProviderSchema.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	10,  // 29: towline.tfplugin5.GetProviderSchema.Response.provider_meta:type_name -> towline.tfplugin5.Schema
-	13,  // 30: towline.tfplugin5.GetProviderSchema.Response.server_capabilities:type_name -> towline.tfplugin5.ServerCapabilities
-	61,  // 31: towline.tfplugin5.GetProviderSchema.Response.functions:type_name -> towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry
-	62,  // 32: towline.tfplugin5.GetProviderSchema.Response.ephemeral_resource_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry
-	10,  // 33: towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
-	10,  // 34: towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
-	15,  // 35: towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry.value:type_name -> towline.tfplugin5.Function
-	10,  // 36: towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
-	4,   // 37: towline.tfplugin5.PrepareProviderConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 38: towline.tfplugin5.PrepareProviderConfig.Response.prepared_config:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 39: towline.tfplugin5.PrepareProviderConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	9,   // 40: towline.tfplugin5.UpgradeResourceState.Request.raw_state:type_name -> towline.tfplugin5.RawState
-	4,   // 41: towline.tfplugin5.UpgradeResourceState.Response.upgraded_state:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 42: towline.tfplugin5.UpgradeResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 43: towline.tfplugin5.ValidateResourceTypeConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 44: towline.tfplugin5.ValidateResourceTypeConfig.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	5,   // 45: towline.tfplugin5.ValidateResourceTypeConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 46: towline.tfplugin5.ValidateDataSourceConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 47: towline.tfplugin5.ValidateDataSourceConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 48: towline.tfplugin5.Configure.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 49: towline.tfplugin5.Configure.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	5,   // 50: towline.tfplugin5.Configure.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 51: towline.tfplugin5.ReadResource.Request.current_state:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 52: towline.tfplugin5.ReadResource.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 53: towline.tfplugin5.ReadResource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	12,  // 54: towline.tfplugin5.ReadResource.Request.current_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 55: towline.tfplugin5.ReadResource.Response.new_state:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 56: towline.tfplugin5.ReadResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	16,  // 57: towline.tfplugin5.ReadResource.Response.deferred:type_name -> towline.tfplugin5.Deferred
-	12,  // 58: towline.tfplugin5.ReadResource.Response.new_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 59: towline.tfplugin5.PlanResourceChange.Request.prior_state:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 60: towline.tfplugin5.PlanResourceChange.Request.proposed_new_state:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 61: towline.tfplugin5.PlanResourceChange.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 62: towline.tfplugin5.PlanResourceChange.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 63: towline.tfplugin5.PlanResourceChange.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	12,  // 64: towline.tfplugin5.PlanResourceChange.Request.prior_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 65: towline.tfplugin5.PlanResourceChange.Response.planned_state:type_name -> towline.tfplugin5.DynamicValue
-	7,   // 66: towline.tfplugin5.PlanResourceChange.Response.requires_replace:type_name -> towline.tfplugin5.AttributePath
-	5,   // 67: towline.tfplugin5.PlanResourceChange.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	16,  // 68: towline.tfplugin5.PlanResourceChange.Response.deferred:type_name -> towline.tfplugin5.Deferred
-	12,  // 69: towline.tfplugin5.PlanResourceChange.Response.planned_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 70: towline.tfplugin5.ApplyResourceChange.Request.prior_state:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 71: towline.tfplugin5.ApplyResourceChange.Request.planned_state:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 72: towline.tfplugin5.ApplyResourceChange.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 73: towline.tfplugin5.ApplyResourceChange.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
-	12,  // 74: towline.tfplugin5.ApplyResourceChange.Request.planned_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 75: towline.tfplugin5.ApplyResourceChange.Response.new_state:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 76: towline.tfplugin5.ApplyResourceChange.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	12,  // 77: towline.tfplugin5.ApplyResourceChange.Response.new_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	14,  // 78: towline.tfplugin5.ImportResourceState.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	12,  // 79: towline.tfplugin5.ImportResourceState.Request.identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 80: towline.tfplugin5.ImportResourceState.ImportedResource.state:type_name -> towline.tfplugin5.DynamicValue
-	12,  // 81: towline.tfplugin5.ImportResourceState.ImportedResource.identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	80,  // 82: towline.tfplugin5.ImportResourceState.Response.imported_resources:type_name -> towline.tfplugin5.ImportResourceState.ImportedResource
-	5,   // 83: towline.tfplugin5.ImportResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	16,  // 84: towline.tfplugin5.ImportResourceState.Response.deferred:type_name -> towline.tfplugin5.Deferred
-	9,   // 85: towline.tfplugin5.MoveResourceState.Request.source_state:type_name -> towline.tfplugin5.RawState
-	9,   // 86: towline.tfplugin5.MoveResourceState.Request.source_identity:type_name -> towline.tfplugin5.RawState
-	4,   // 87: towline.tfplugin5.MoveResourceState.Response.target_state:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 88: towline.tfplugin5.MoveResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	12,  // 89: towline.tfplugin5.MoveResourceState.Response.target_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	4,   // 90: towline.tfplugin5.ReadDataSource.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 91: towline.tfplugin5.ReadDataSource.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 92: towline.tfplugin5.ReadDataSource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	4,   // 93: towline.tfplugin5.ReadDataSource.Response.state:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 94: towline.tfplugin5.ReadDataSource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	16,  // 95: towline.tfplugin5.ReadDataSource.Response.deferred:type_name -> towline.tfplugin5.Deferred
-	10,  // 96: towline.tfplugin5.GetProvisionerSchema.Response.provisioner:type_name -> towline.tfplugin5.Schema
-	5,   // 97: towline.tfplugin5.GetProvisionerSchema.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 98: towline.tfplugin5.ValidateProvisionerConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 99: towline.tfplugin5.ValidateProvisionerConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 100: towline.tfplugin5.ProvisionResource.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 101: towline.tfplugin5.ProvisionResource.Request.connection:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 102: towline.tfplugin5.ProvisionResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	94,  // 103: towline.tfplugin5.GetFunctions.Response.functions:type_name -> towline.tfplugin5.GetFunctions.Response.FunctionsEntry
-	5,   // 104: towline.tfplugin5.GetFunctions.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	15,  // 105: towline.tfplugin5.GetFunctions.Response.FunctionsEntry.value:type_name -> towline.tfplugin5.Function
-	4,   // 106: towline.tfplugin5.CallFunction.Request.arguments:type_name -> towline.tfplugin5.DynamicValue
-	4,   // 107: towline.tfplugin5.CallFunction.Response.result:type_name -> towline.tfplugin5.DynamicValue
-	6,   // 108: towline.tfplugin5.CallFunction.Response.error:type_name -> towline.tfplugin5.FunctionError
-	4,   // 109: towline.tfplugin5.ValidateEphemeralResourceConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	5,   // 110: towline.tfplugin5.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	4,   // 111: towline.tfplugin5.OpenEphemeralResource.Request.config:type_name -> towline.tfplugin5.DynamicValue
-	14,  // 112: towline.tfplugin5.OpenEphemeralResource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
-	5,   // 113: towline.tfplugin5.OpenEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	110, // 114: towline.tfplugin5.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	4,   // 115: towline.tfplugin5.OpenEphemeralResource.Response.result:type_name -> towline.tfplugin5.DynamicValue
-	16,  // 116: towline.tfplugin5.OpenEphemeralResource.Response.deferred:type_name -> towline.tfplugin5.Deferred
-	5,   // 117: towline.tfplugin5.RenewEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	110, // 118: towline.tfplugin5.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	5,   // 119: towline.tfplugin5.CloseEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	107, // 120: towline.tfplugin5.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	5,   // 121: towline.tfplugin5.GetResourceIdentitySchemas.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	11,  // 122: towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> towline.tfplugin5.ResourceIdentitySchema
-	9,   // 123: towline.tfplugin5.UpgradeResourceIdentity.Request.raw_identity:type_name -> towline.tfplugin5.RawState
-	12,  // 124: towline.tfplugin5.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> towline.tfplugin5.ResourceIdentityData
-	5,   // 125: towline.tfplugin5.UpgradeResourceIdentity.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
-	51,  // 126: towline.tfplugin5.Provider.GetMetadata:input_type -> towline.tfplugin5.GetMetadata.Request
-	57,  // 127: towline.tfplugin5.Provider.GetSchema:input_type -> towline.tfplugin5.GetProviderSchema.Request
-	105, // 128: towline.tfplugin5.Provider.GetResourceIdentitySchemas:input_type -> towline.tfplugin5.GetResourceIdentitySchemas.Request
-	63,  // 129: towline.tfplugin5.Provider.PrepareProviderConfig:input_type -> towline.tfplugin5.PrepareProviderConfig.Request
-	67,  // 130: towline.tfplugin5.Provider.ValidateResourceTypeConfig:input_type -> towline.tfplugin5.ValidateResourceTypeConfig.Request
-	69,  // 131: towline.tfplugin5.Provider.ValidateDataSourceConfig:input_type -> towline.tfplugin5.ValidateDataSourceConfig.Request
-	65,  // 132: towline.tfplugin5.Provider.UpgradeResourceState:input_type -> towline.tfplugin5.UpgradeResourceState.Request
-	108, // 133: towline.tfplugin5.Provider.UpgradeResourceIdentity:input_type -> towline.tfplugin5.UpgradeResourceIdentity.Request
-	71,  // 134: towline.tfplugin5.Provider.Configure:input_type -> towline.tfplugin5.Configure.Request
-	73,  // 135: towline.tfplugin5.Provider.ReadResource:input_type -> towline.tfplugin5.ReadResource.Request
-	75,  // 136: towline.tfplugin5.Provider.PlanResourceChange:input_type -> towline.tfplugin5.PlanResourceChange.Request
-	77,  // 137: towline.tfplugin5.Provider.ApplyResourceChange:input_type -> towline.tfplugin5.ApplyResourceChange.Request
-	79,  // 138: towline.tfplugin5.Provider.ImportResourceState:input_type -> towline.tfplugin5.ImportResourceState.Request
-	82,  // 139: towline.tfplugin5.Provider.MoveResourceState:input_type -> towline.tfplugin5.MoveResourceState.Request
-	84,  // 140: towline.tfplugin5.Provider.ReadDataSource:input_type -> towline.tfplugin5.ReadDataSource.Request
-	97,  // 141: towline.tfplugin5.Provider.ValidateEphemeralResourceConfig:input_type -> towline.tfplugin5.ValidateEphemeralResourceConfig.Request
-	99,  // 142: towline.tfplugin5.Provider.OpenEphemeralResource:input_type -> towline.tfplugin5.OpenEphemeralResource.Request
-	101, // 143: towline.tfplugin5.Provider.RenewEphemeralResource:input_type -> towline.tfplugin5.RenewEphemeralResource.Request
-	103, // 144: towline.tfplugin5.Provider.CloseEphemeralResource:input_type -> towline.tfplugin5.CloseEphemeralResource.Request
-	92,  // 145: towline.tfplugin5.Provider.GetFunctions:input_type -> towline.tfplugin5.GetFunctions.Request
-	95,  // 146: towline.tfplugin5.Provider.CallFunction:input_type -> towline.tfplugin5.CallFunction.Request
-	42,  // 147: towline.tfplugin5.Provider.Stop:input_type -> towline.tfplugin5.Stop.Request
-	86,  // 148: towline.tfplugin5.Provisioner.GetSchema:input_type -> towline.tfplugin5.GetProvisionerSchema.Request
-	88,  // 149: towline.tfplugin5.Provisioner.ValidateProvisionerConfig:input_type -> towline.tfplugin5.ValidateProvisionerConfig.Request
-	90,  // 150: towline.tfplugin5.Provisioner.ProvisionResource:input_type -> towline.tfplugin5.ProvisionResource.Request
-	42,  // 151: towline.tfplugin5.Provisioner.Stop:input_type -> towline.tfplugin5.Stop.Request
-	52,  // 152: towline.tfplugin5.Provider.GetMetadata:output_type -> towline.tfplugin5.GetMetadata.Response
-	58,  // 153: towline.tfplugin5.Provider.GetSchema:output_type -> towline.tfplugin5.GetProviderSchema.Response
-	106, // 154: towline.tfplugin5.Provider.GetResourceIdentitySchemas:output_type -> towline.tfplugin5.GetResourceIdentitySchemas.Response
-	64,  // 155: towline.tfplugin5.Provider.PrepareProviderConfig:output_type -> towline.tfplugin5.PrepareProviderConfig.Response
-	68,  // 156: towline.tfplugin5.Provider.ValidateResourceTypeConfig:output_type -> towline.tfplugin5.ValidateResourceTypeConfig.Response
-	70,  // 157: towline.tfplugin5.Provider.ValidateDataSourceConfig:output_type -> towline.tfplugin5.ValidateDataSourceConfig.Response
-	66,  // 158: towline.tfplugin5.Provider.UpgradeResourceState:output_type -> towline.tfplugin5.UpgradeResourceState.Response
-	109, // 159: towline.tfplugin5.Provider.UpgradeResourceIdentity:output_type -> towline.tfplugin5.UpgradeResourceIdentity.Response
-	72,  // 160: towline.tfplugin5.Provider.Configure:output_type -> towline.tfplugin5.Configure.Response
-	74,  // 161: towline.tfplugin5.Provider.ReadResource:output_type -> towline.tfplugin5.ReadResource.Response
-	76,  // 162: towline.tfplugin5.Provider.PlanResourceChange:output_type -> towline.tfplugin5.PlanResourceChange.Response
-	78,  // 163: towline.tfplugin5.Provider.ApplyResourceChange:output_type -> towline.tfplugin5.ApplyResourceChange.Response
-	81,  // 164: towline.tfplugin5.Provider.ImportResourceState:output_type -> towline.tfplugin5.ImportResourceState.Response
-	83,  // 165: towline.tfplugin5.Provider.MoveResourceState:output_type -> towline.tfplugin5.MoveResourceState.Response
-	85,  // 166: towline.tfplugin5.Provider.ReadDataSource:output_type -> towline.tfplugin5.ReadDataSource.Response
-	98,  // 167: towline.tfplugin5.Provider.ValidateEphemeralResourceConfig:output_type -> towline.tfplugin5.ValidateEphemeralResourceConfig.Response
-	100, // 168: towline.tfplugin5.Provider.OpenEphemeralResource:output_type -> towline.tfplugin5.OpenEphemeralResource.Response
-	102, // 169: towline.tfplugin5.Provider.RenewEphemeralResource:output_type -> towline.tfplugin5.RenewEphemeralResource.Response
-	104, // 170: towline.tfplugin5.Provider.CloseEphemeralResource:output_type -> towline.tfplugin5.CloseEphemeralResource.Response
-	93,  // 171: towline.tfplugin5.Provider.GetFunctions:output_type -> towline.tfplugin5.GetFunctions.Response
-	96,  // 172: towline.tfplugin5.Provider.CallFunction:output_type -> towline.tfplugin5.CallFunction.Response
-	43,  // 173: towline.tfplugin5.Provider.Stop:output_type -> towline.tfplugin5.Stop.Response
-	87,  // 174: towline.tfplugin5.Provisioner.GetSchema:output_type -> towline.tfplugin5.GetProvisionerSchema.Response
-	89,  // 175: towline.tfplugin5.Provisioner.ValidateProvisionerConfig:output_type -> towline.tfplugin5.ValidateProvisionerConfig.Response
-	91,  // 176: towline.tfplugin5.Provisioner.ProvisionResource:output_type -> towline.tfplugin5.ProvisionResource.Response
-	43,  // 177: towline.tfplugin5.Provisioner.Stop:output_type -> towline.tfplugin5.Stop.Response
-	152, // [152:178] is the sub-list for method output_type
-	126, // [126:152] is the sub-list for method input_type
-	126, // [126:126] is the sub-list for extension type_name
-	126, // [126:126] is the sub-list for extension extendee
-	0,   // [0:126] is the sub-list for field type_name
+	10,  // 11: towline.tfplugin5.ActionSchema.schema:type_name -> towline.tfplugin5.Schema
+	3,   // 12: towline.tfplugin5.Deferred.reason:type_name -> towline.tfplugin5.Deferred.Reason
+	52,  // 13: towline.tfplugin5.Schema.Block.attributes:type_name -> towline.tfplugin5.Schema.Attribute
+	53,  // 14: towline.tfplugin5.Schema.Block.block_types:type_name -> towline.tfplugin5.Schema.NestedBlock
+	0,   // 15: towline.tfplugin5.Schema.Block.description_kind:type_name -> towline.tfplugin5.StringKind
+	0,   // 16: towline.tfplugin5.Schema.Attribute.description_kind:type_name -> towline.tfplugin5.StringKind
+	51,  // 17: towline.tfplugin5.Schema.NestedBlock.block:type_name -> towline.tfplugin5.Schema.Block
+	2,   // 18: towline.tfplugin5.Schema.NestedBlock.nesting:type_name -> towline.tfplugin5.Schema.NestedBlock.NestingMode
+	0,   // 19: towline.tfplugin5.Function.Parameter.description_kind:type_name -> towline.tfplugin5.StringKind
+	13,  // 20: towline.tfplugin5.GetMetadata.Response.server_capabilities:type_name -> towline.tfplugin5.ServerCapabilities
+	5,   // 21: towline.tfplugin5.GetMetadata.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	60,  // 22: towline.tfplugin5.GetMetadata.Response.data_sources:type_name -> towline.tfplugin5.GetMetadata.DataSourceMetadata
+	61,  // 23: towline.tfplugin5.GetMetadata.Response.resources:type_name -> towline.tfplugin5.GetMetadata.ResourceMetadata
+	59,  // 24: towline.tfplugin5.GetMetadata.Response.functions:type_name -> towline.tfplugin5.GetMetadata.FunctionMetadata
+	62,  // 25: towline.tfplugin5.GetMetadata.Response.ephemeral_resources:type_name -> towline.tfplugin5.GetMetadata.EphemeralResourceMetadata
+	63,  // 26: towline.tfplugin5.GetMetadata.Response.list_resources:type_name -> towline.tfplugin5.GetMetadata.ListResourceMetadata
+	64,  // 27: towline.tfplugin5.GetMetadata.Response.actions:type_name -> towline.tfplugin5.GetMetadata.ActionMetadata
+	10,  // 28: towline.tfplugin5.GetProviderSchema.Response.provider:type_name -> towline.tfplugin5.Schema
+	67,  // 29: towline.tfplugin5.GetProviderSchema.Response.resource_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry
+	68,  // 30: towline.tfplugin5.GetProviderSchema.Response.data_source_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry
+	5,   // 31: towline.tfplugin5.GetProviderSchema.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	10,  // 32: towline.tfplugin5.GetProviderSchema.Response.provider_meta:type_name -> towline.tfplugin5.Schema
+	13,  // 33: towline.tfplugin5.GetProviderSchema.Response.server_capabilities:type_name -> towline.tfplugin5.ServerCapabilities
+	69,  // 34: towline.tfplugin5.GetProviderSchema.Response.functions:type_name -> towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry
+	70,  // 35: towline.tfplugin5.GetProviderSchema.Response.ephemeral_resource_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry
+	71,  // 36: towline.tfplugin5.GetProviderSchema.Response.list_resource_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.ListResourceSchemasEntry
+	72,  // 37: towline.tfplugin5.GetProviderSchema.Response.action_schemas:type_name -> towline.tfplugin5.GetProviderSchema.Response.ActionSchemasEntry
+	10,  // 38: towline.tfplugin5.GetProviderSchema.Response.ResourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
+	10,  // 39: towline.tfplugin5.GetProviderSchema.Response.DataSourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
+	15,  // 40: towline.tfplugin5.GetProviderSchema.Response.FunctionsEntry.value:type_name -> towline.tfplugin5.Function
+	10,  // 41: towline.tfplugin5.GetProviderSchema.Response.EphemeralResourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
+	10,  // 42: towline.tfplugin5.GetProviderSchema.Response.ListResourceSchemasEntry.value:type_name -> towline.tfplugin5.Schema
+	16,  // 43: towline.tfplugin5.GetProviderSchema.Response.ActionSchemasEntry.value:type_name -> towline.tfplugin5.ActionSchema
+	4,   // 44: towline.tfplugin5.PrepareProviderConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 45: towline.tfplugin5.PrepareProviderConfig.Response.prepared_config:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 46: towline.tfplugin5.PrepareProviderConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	9,   // 47: towline.tfplugin5.UpgradeResourceState.Request.raw_state:type_name -> towline.tfplugin5.RawState
+	4,   // 48: towline.tfplugin5.UpgradeResourceState.Response.upgraded_state:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 49: towline.tfplugin5.UpgradeResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 50: towline.tfplugin5.ValidateResourceTypeConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 51: towline.tfplugin5.ValidateResourceTypeConfig.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	5,   // 52: towline.tfplugin5.ValidateResourceTypeConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 53: towline.tfplugin5.ValidateDataSourceConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 54: towline.tfplugin5.ValidateDataSourceConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 55: towline.tfplugin5.Configure.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 56: towline.tfplugin5.Configure.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	5,   // 57: towline.tfplugin5.Configure.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 58: towline.tfplugin5.ReadResource.Request.current_state:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 59: towline.tfplugin5.ReadResource.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 60: towline.tfplugin5.ReadResource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	12,  // 61: towline.tfplugin5.ReadResource.Request.current_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 62: towline.tfplugin5.ReadResource.Response.new_state:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 63: towline.tfplugin5.ReadResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	17,  // 64: towline.tfplugin5.ReadResource.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	12,  // 65: towline.tfplugin5.ReadResource.Response.new_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 66: towline.tfplugin5.PlanResourceChange.Request.prior_state:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 67: towline.tfplugin5.PlanResourceChange.Request.proposed_new_state:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 68: towline.tfplugin5.PlanResourceChange.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 69: towline.tfplugin5.PlanResourceChange.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 70: towline.tfplugin5.PlanResourceChange.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	12,  // 71: towline.tfplugin5.PlanResourceChange.Request.prior_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 72: towline.tfplugin5.PlanResourceChange.Response.planned_state:type_name -> towline.tfplugin5.DynamicValue
+	7,   // 73: towline.tfplugin5.PlanResourceChange.Response.requires_replace:type_name -> towline.tfplugin5.AttributePath
+	5,   // 74: towline.tfplugin5.PlanResourceChange.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	17,  // 75: towline.tfplugin5.PlanResourceChange.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	12,  // 76: towline.tfplugin5.PlanResourceChange.Response.planned_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 77: towline.tfplugin5.ApplyResourceChange.Request.prior_state:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 78: towline.tfplugin5.ApplyResourceChange.Request.planned_state:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 79: towline.tfplugin5.ApplyResourceChange.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 80: towline.tfplugin5.ApplyResourceChange.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
+	12,  // 81: towline.tfplugin5.ApplyResourceChange.Request.planned_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 82: towline.tfplugin5.ApplyResourceChange.Response.new_state:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 83: towline.tfplugin5.ApplyResourceChange.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	12,  // 84: towline.tfplugin5.ApplyResourceChange.Response.new_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	14,  // 85: towline.tfplugin5.ImportResourceState.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	12,  // 86: towline.tfplugin5.ImportResourceState.Request.identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 87: towline.tfplugin5.ImportResourceState.ImportedResource.state:type_name -> towline.tfplugin5.DynamicValue
+	12,  // 88: towline.tfplugin5.ImportResourceState.ImportedResource.identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	90,  // 89: towline.tfplugin5.ImportResourceState.Response.imported_resources:type_name -> towline.tfplugin5.ImportResourceState.ImportedResource
+	5,   // 90: towline.tfplugin5.ImportResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	17,  // 91: towline.tfplugin5.ImportResourceState.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	9,   // 92: towline.tfplugin5.MoveResourceState.Request.source_state:type_name -> towline.tfplugin5.RawState
+	9,   // 93: towline.tfplugin5.MoveResourceState.Request.source_identity:type_name -> towline.tfplugin5.RawState
+	4,   // 94: towline.tfplugin5.MoveResourceState.Response.target_state:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 95: towline.tfplugin5.MoveResourceState.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	12,  // 96: towline.tfplugin5.MoveResourceState.Response.target_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 97: towline.tfplugin5.ReadDataSource.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 98: towline.tfplugin5.ReadDataSource.Request.provider_meta:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 99: towline.tfplugin5.ReadDataSource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	4,   // 100: towline.tfplugin5.ReadDataSource.Response.state:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 101: towline.tfplugin5.ReadDataSource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	17,  // 102: towline.tfplugin5.ReadDataSource.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	10,  // 103: towline.tfplugin5.GetProvisionerSchema.Response.provisioner:type_name -> towline.tfplugin5.Schema
+	5,   // 104: towline.tfplugin5.GetProvisionerSchema.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 105: towline.tfplugin5.ValidateProvisionerConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 106: towline.tfplugin5.ValidateProvisionerConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 107: towline.tfplugin5.ProvisionResource.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 108: towline.tfplugin5.ProvisionResource.Request.connection:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 109: towline.tfplugin5.ProvisionResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	104, // 110: towline.tfplugin5.GetFunctions.Response.functions:type_name -> towline.tfplugin5.GetFunctions.Response.FunctionsEntry
+	5,   // 111: towline.tfplugin5.GetFunctions.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	15,  // 112: towline.tfplugin5.GetFunctions.Response.FunctionsEntry.value:type_name -> towline.tfplugin5.Function
+	4,   // 113: towline.tfplugin5.CallFunction.Request.arguments:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 114: towline.tfplugin5.CallFunction.Response.result:type_name -> towline.tfplugin5.DynamicValue
+	6,   // 115: towline.tfplugin5.CallFunction.Response.error:type_name -> towline.tfplugin5.FunctionError
+	4,   // 116: towline.tfplugin5.ValidateEphemeralResourceConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 117: towline.tfplugin5.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 118: towline.tfplugin5.OpenEphemeralResource.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 119: towline.tfplugin5.OpenEphemeralResource.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	5,   // 120: towline.tfplugin5.OpenEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	132, // 121: towline.tfplugin5.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	4,   // 122: towline.tfplugin5.OpenEphemeralResource.Response.result:type_name -> towline.tfplugin5.DynamicValue
+	17,  // 123: towline.tfplugin5.OpenEphemeralResource.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	5,   // 124: towline.tfplugin5.RenewEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	132, // 125: towline.tfplugin5.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	5,   // 126: towline.tfplugin5.CloseEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	117, // 127: towline.tfplugin5.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	5,   // 128: towline.tfplugin5.GetResourceIdentitySchemas.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	11,  // 129: towline.tfplugin5.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> towline.tfplugin5.ResourceIdentitySchema
+	9,   // 130: towline.tfplugin5.UpgradeResourceIdentity.Request.raw_identity:type_name -> towline.tfplugin5.RawState
+	12,  // 131: towline.tfplugin5.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	5,   // 132: towline.tfplugin5.UpgradeResourceIdentity.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 133: towline.tfplugin5.ListResource.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	12,  // 134: towline.tfplugin5.ListResource.Event.identity:type_name -> towline.tfplugin5.ResourceIdentityData
+	4,   // 135: towline.tfplugin5.ListResource.Event.resource_object:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 136: towline.tfplugin5.ListResource.Event.diagnostic:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 137: towline.tfplugin5.ValidateListResourceConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 138: towline.tfplugin5.ValidateListResourceConfig.Request.include_resource_object:type_name -> towline.tfplugin5.DynamicValue
+	4,   // 139: towline.tfplugin5.ValidateListResourceConfig.Request.limit:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 140: towline.tfplugin5.ValidateListResourceConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 141: towline.tfplugin5.ValidateActionConfig.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	5,   // 142: towline.tfplugin5.ValidateActionConfig.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	4,   // 143: towline.tfplugin5.PlanAction.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 144: towline.tfplugin5.PlanAction.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	5,   // 145: towline.tfplugin5.PlanAction.Response.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	17,  // 146: towline.tfplugin5.PlanAction.Response.deferred:type_name -> towline.tfplugin5.Deferred
+	4,   // 147: towline.tfplugin5.InvokeAction.Request.config:type_name -> towline.tfplugin5.DynamicValue
+	14,  // 148: towline.tfplugin5.InvokeAction.Request.client_capabilities:type_name -> towline.tfplugin5.ClientCapabilities
+	130, // 149: towline.tfplugin5.InvokeAction.Event.progress:type_name -> towline.tfplugin5.InvokeAction.Event.Progress
+	131, // 150: towline.tfplugin5.InvokeAction.Event.completed:type_name -> towline.tfplugin5.InvokeAction.Event.Completed
+	5,   // 151: towline.tfplugin5.InvokeAction.Event.Completed.diagnostics:type_name -> towline.tfplugin5.Diagnostic
+	57,  // 152: towline.tfplugin5.Provider.GetMetadata:input_type -> towline.tfplugin5.GetMetadata.Request
+	65,  // 153: towline.tfplugin5.Provider.GetSchema:input_type -> towline.tfplugin5.GetProviderSchema.Request
+	115, // 154: towline.tfplugin5.Provider.GetResourceIdentitySchemas:input_type -> towline.tfplugin5.GetResourceIdentitySchemas.Request
+	73,  // 155: towline.tfplugin5.Provider.PrepareProviderConfig:input_type -> towline.tfplugin5.PrepareProviderConfig.Request
+	77,  // 156: towline.tfplugin5.Provider.ValidateResourceTypeConfig:input_type -> towline.tfplugin5.ValidateResourceTypeConfig.Request
+	79,  // 157: towline.tfplugin5.Provider.ValidateDataSourceConfig:input_type -> towline.tfplugin5.ValidateDataSourceConfig.Request
+	75,  // 158: towline.tfplugin5.Provider.UpgradeResourceState:input_type -> towline.tfplugin5.UpgradeResourceState.Request
+	118, // 159: towline.tfplugin5.Provider.UpgradeResourceIdentity:input_type -> towline.tfplugin5.UpgradeResourceIdentity.Request
+	81,  // 160: towline.tfplugin5.Provider.Configure:input_type -> towline.tfplugin5.Configure.Request
+	83,  // 161: towline.tfplugin5.Provider.ReadResource:input_type -> towline.tfplugin5.ReadResource.Request
+	85,  // 162: towline.tfplugin5.Provider.PlanResourceChange:input_type -> towline.tfplugin5.PlanResourceChange.Request
+	87,  // 163: towline.tfplugin5.Provider.ApplyResourceChange:input_type -> towline.tfplugin5.ApplyResourceChange.Request
+	89,  // 164: towline.tfplugin5.Provider.ImportResourceState:input_type -> towline.tfplugin5.ImportResourceState.Request
+	92,  // 165: towline.tfplugin5.Provider.MoveResourceState:input_type -> towline.tfplugin5.MoveResourceState.Request
+	94,  // 166: towline.tfplugin5.Provider.ReadDataSource:input_type -> towline.tfplugin5.ReadDataSource.Request
+	107, // 167: towline.tfplugin5.Provider.ValidateEphemeralResourceConfig:input_type -> towline.tfplugin5.ValidateEphemeralResourceConfig.Request
+	109, // 168: towline.tfplugin5.Provider.OpenEphemeralResource:input_type -> towline.tfplugin5.OpenEphemeralResource.Request
+	111, // 169: towline.tfplugin5.Provider.RenewEphemeralResource:input_type -> towline.tfplugin5.RenewEphemeralResource.Request
+	113, // 170: towline.tfplugin5.Provider.CloseEphemeralResource:input_type -> towline.tfplugin5.CloseEphemeralResource.Request
+	120, // 171: towline.tfplugin5.Provider.ListResource:input_type -> towline.tfplugin5.ListResource.Request
+	122, // 172: towline.tfplugin5.Provider.ValidateListResourceConfig:input_type -> towline.tfplugin5.ValidateListResourceConfig.Request
+	102, // 173: towline.tfplugin5.Provider.GetFunctions:input_type -> towline.tfplugin5.GetFunctions.Request
+	105, // 174: towline.tfplugin5.Provider.CallFunction:input_type -> towline.tfplugin5.CallFunction.Request
+	124, // 175: towline.tfplugin5.Provider.ValidateActionConfig:input_type -> towline.tfplugin5.ValidateActionConfig.Request
+	126, // 176: towline.tfplugin5.Provider.PlanAction:input_type -> towline.tfplugin5.PlanAction.Request
+	128, // 177: towline.tfplugin5.Provider.InvokeAction:input_type -> towline.tfplugin5.InvokeAction.Request
+	48,  // 178: towline.tfplugin5.Provider.Stop:input_type -> towline.tfplugin5.Stop.Request
+	96,  // 179: towline.tfplugin5.Provisioner.GetSchema:input_type -> towline.tfplugin5.GetProvisionerSchema.Request
+	98,  // 180: towline.tfplugin5.Provisioner.ValidateProvisionerConfig:input_type -> towline.tfplugin5.ValidateProvisionerConfig.Request
+	100, // 181: towline.tfplugin5.Provisioner.ProvisionResource:input_type -> towline.tfplugin5.ProvisionResource.Request
+	48,  // 182: towline.tfplugin5.Provisioner.Stop:input_type -> towline.tfplugin5.Stop.Request
+	58,  // 183: towline.tfplugin5.Provider.GetMetadata:output_type -> towline.tfplugin5.GetMetadata.Response
+	66,  // 184: towline.tfplugin5.Provider.GetSchema:output_type -> towline.tfplugin5.GetProviderSchema.Response
+	116, // 185: towline.tfplugin5.Provider.GetResourceIdentitySchemas:output_type -> towline.tfplugin5.GetResourceIdentitySchemas.Response
+	74,  // 186: towline.tfplugin5.Provider.PrepareProviderConfig:output_type -> towline.tfplugin5.PrepareProviderConfig.Response
+	78,  // 187: towline.tfplugin5.Provider.ValidateResourceTypeConfig:output_type -> towline.tfplugin5.ValidateResourceTypeConfig.Response
+	80,  // 188: towline.tfplugin5.Provider.ValidateDataSourceConfig:output_type -> towline.tfplugin5.ValidateDataSourceConfig.Response
+	76,  // 189: towline.tfplugin5.Provider.UpgradeResourceState:output_type -> towline.tfplugin5.UpgradeResourceState.Response
+	119, // 190: towline.tfplugin5.Provider.UpgradeResourceIdentity:output_type -> towline.tfplugin5.UpgradeResourceIdentity.Response
+	82,  // 191: towline.tfplugin5.Provider.Configure:output_type -> towline.tfplugin5.Configure.Response
+	84,  // 192: towline.tfplugin5.Provider.ReadResource:output_type -> towline.tfplugin5.ReadResource.Response
+	86,  // 193: towline.tfplugin5.Provider.PlanResourceChange:output_type -> towline.tfplugin5.PlanResourceChange.Response
+	88,  // 194: towline.tfplugin5.Provider.ApplyResourceChange:output_type -> towline.tfplugin5.ApplyResourceChange.Response
+	91,  // 195: towline.tfplugin5.Provider.ImportResourceState:output_type -> towline.tfplugin5.ImportResourceState.Response
+	93,  // 196: towline.tfplugin5.Provider.MoveResourceState:output_type -> towline.tfplugin5.MoveResourceState.Response
+	95,  // 197: towline.tfplugin5.Provider.ReadDataSource:output_type -> towline.tfplugin5.ReadDataSource.Response
+	108, // 198: towline.tfplugin5.Provider.ValidateEphemeralResourceConfig:output_type -> towline.tfplugin5.ValidateEphemeralResourceConfig.Response
+	110, // 199: towline.tfplugin5.Provider.OpenEphemeralResource:output_type -> towline.tfplugin5.OpenEphemeralResource.Response
+	112, // 200: towline.tfplugin5.Provider.RenewEphemeralResource:output_type -> towline.tfplugin5.RenewEphemeralResource.Response
+	114, // 201: towline.tfplugin5.Provider.CloseEphemeralResource:output_type -> towline.tfplugin5.CloseEphemeralResource.Response
+	121, // 202: towline.tfplugin5.Provider.ListResource:output_type -> towline.tfplugin5.ListResource.Event
+	123, // 203: towline.tfplugin5.Provider.ValidateListResourceConfig:output_type -> towline.tfplugin5.ValidateListResourceConfig.Response
+	103, // 204: towline.tfplugin5.Provider.GetFunctions:output_type -> towline.tfplugin5.GetFunctions.Response
+	106, // 205: towline.tfplugin5.Provider.CallFunction:output_type -> towline.tfplugin5.CallFunction.Response
+	125, // 206: towline.tfplugin5.Provider.ValidateActionConfig:output_type -> towline.tfplugin5.ValidateActionConfig.Response
+	127, // 207: towline.tfplugin5.Provider.PlanAction:output_type -> towline.tfplugin5.PlanAction.Response
+	129, // 208: towline.tfplugin5.Provider.InvokeAction:output_type -> towline.tfplugin5.InvokeAction.Event
+	49,  // 209: towline.tfplugin5.Provider.Stop:output_type -> towline.tfplugin5.Stop.Response
+	97,  // 210: towline.tfplugin5.Provisioner.GetSchema:output_type -> towline.tfplugin5.GetProvisionerSchema.Response
+	99,  // 211: towline.tfplugin5.Provisioner.ValidateProvisionerConfig:output_type -> towline.tfplugin5.ValidateProvisionerConfig.Response
+	101, // 212: towline.tfplugin5.Provisioner.ProvisionResource:output_type -> towline.tfplugin5.ProvisionResource.Response
+	49,  // 213: towline.tfplugin5.Provisioner.Stop:output_type -> towline.tfplugin5.Stop.Response
+	183, // [183:214] is the sub-list for method output_type
+	152, // [152:183] is the sub-list for method input_type
+	152, // [152:152] is the sub-list for extension type_name
+	152, // [152:152] is the sub-list for extension extendee
+	0,   // [0:152] is the sub-list for field type_name
 }
 
 func init() { file_tfplugin5_tfplugin5_proto_init() }
@@ -6482,22 +7658,27 @@ func file_tfplugin5_tfplugin5_proto_init() {
 		return
 	}
 	file_tfplugin5_tfplugin5_proto_msgTypes[2].OneofWrappers = []any{}
-	file_tfplugin5_tfplugin5_proto_msgTypes[37].OneofWrappers = []any{
+	file_tfplugin5_tfplugin5_proto_msgTypes[43].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_tfplugin5_tfplugin5_proto_msgTypes[96].OneofWrappers = []any{}
-	file_tfplugin5_tfplugin5_proto_msgTypes[97].OneofWrappers = []any{}
-	file_tfplugin5_tfplugin5_proto_msgTypes[98].OneofWrappers = []any{}
-	file_tfplugin5_tfplugin5_proto_msgTypes[99].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[106].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[107].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[108].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[109].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[117].OneofWrappers = []any{}
+	file_tfplugin5_tfplugin5_proto_msgTypes[125].OneofWrappers = []any{
+		(*InvokeAction_Event_Progress_)(nil),
+		(*InvokeAction_Event_Completed_)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tfplugin5_tfplugin5_proto_rawDesc), len(file_tfplugin5_tfplugin5_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   106,
+			NumMessages:   128,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -1,5 +1,5 @@
 // Package tfplugin6 holds the generated messages and client of the provider
-// protocol 6.9. The .proto file is the published one; its header says what differs.
+// protocol 6.10. The .proto file is the published one; its header says what differs.
 //
 // It is for package plugin alone. Start with [ProviderClient].
 package tfplugin6

@@ -1,9 +1,9 @@
 // Copyright (c) HashiCorp, Inc.
 // SPDX-License-Identifier: MPL-2.0
 
-// Terraform Plugin RPC protocol version 6.9
+// Terraform Plugin RPC protocol version 6.10
 //
-// This file defines version 6.9 of the RPC protocol. To implement a plugin
+// This file defines version 6.10 of the RPC protocol. To implement a plugin
 // against this protocol, copy this definition into your own codebase and
 // use protoc to generate stubs for your target language.
 //
@@ -312,7 +312,7 @@ func (x Deferred_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Deferred_Reason.Descriptor instead.
 func (Deferred_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{12, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // DynamicValue is an opaque encoding of terraform data, with the field name
@@ -907,6 +907,50 @@ func (x *Function) GetDeprecationMessage() string {
 	return ""
 }
 
+type ActionSchema struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Schema        *Schema                `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"` // of the action itself
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionSchema) Reset() {
+	*x = ActionSchema{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionSchema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionSchema) ProtoMessage() {}
+
+func (x *ActionSchema) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionSchema.ProtoReflect.Descriptor instead.
+func (*ActionSchema) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ActionSchema) GetSchema() *Schema {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
 // ServerCapabilities allows providers to communicate extra information
 // regarding supported protocol features. This is used to indicate
 // availability of certain forward-compatible changes which may be optional
@@ -930,7 +974,7 @@ type ServerCapabilities struct {
 
 func (x *ServerCapabilities) Reset() {
 	*x = ServerCapabilities{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[10]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +986,7 @@ func (x *ServerCapabilities) String() string {
 func (*ServerCapabilities) ProtoMessage() {}
 
 func (x *ServerCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[10]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +999,7 @@ func (x *ServerCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerCapabilities.ProtoReflect.Descriptor instead.
 func (*ServerCapabilities) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{10}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ServerCapabilities) GetPlanDestroy() bool {
@@ -997,7 +1041,7 @@ type ClientCapabilities struct {
 
 func (x *ClientCapabilities) Reset() {
 	*x = ClientCapabilities{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[11]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1053,7 @@ func (x *ClientCapabilities) String() string {
 func (*ClientCapabilities) ProtoMessage() {}
 
 func (x *ClientCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[11]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1066,7 @@ func (x *ClientCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCapabilities.ProtoReflect.Descriptor instead.
 func (*ClientCapabilities) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{11}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ClientCapabilities) GetDeferralAllowed() bool {
@@ -1050,7 +1094,7 @@ type Deferred struct {
 
 func (x *Deferred) Reset() {
 	*x = Deferred{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[12]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1062,7 +1106,7 @@ func (x *Deferred) String() string {
 func (*Deferred) ProtoMessage() {}
 
 func (x *Deferred) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[12]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1075,7 +1119,7 @@ func (x *Deferred) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferred.ProtoReflect.Descriptor instead.
 func (*Deferred) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{12}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Deferred) GetReason() Deferred_Reason {
@@ -1093,7 +1137,7 @@ type GetMetadata struct {
 
 func (x *GetMetadata) Reset() {
 	*x = GetMetadata{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[13]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1149,7 @@ func (x *GetMetadata) String() string {
 func (*GetMetadata) ProtoMessage() {}
 
 func (x *GetMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[13]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1162,7 @@ func (x *GetMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14}
 }
 
 type GetProviderSchema struct {
@@ -1129,7 +1173,7 @@ type GetProviderSchema struct {
 
 func (x *GetProviderSchema) Reset() {
 	*x = GetProviderSchema{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[14]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1185,7 @@ func (x *GetProviderSchema) String() string {
 func (*GetProviderSchema) ProtoMessage() {}
 
 func (x *GetProviderSchema) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[14]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1198,7 @@ func (x *GetProviderSchema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15}
 }
 
 type ValidateProviderConfig struct {
@@ -1165,7 +1209,7 @@ type ValidateProviderConfig struct {
 
 func (x *ValidateProviderConfig) Reset() {
 	*x = ValidateProviderConfig{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[15]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1221,7 @@ func (x *ValidateProviderConfig) String() string {
 func (*ValidateProviderConfig) ProtoMessage() {}
 
 func (x *ValidateProviderConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[15]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1234,7 @@ func (x *ValidateProviderConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProviderConfig.ProtoReflect.Descriptor instead.
 func (*ValidateProviderConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16}
 }
 
 type UpgradeResourceState struct {
@@ -1201,7 +1245,7 @@ type UpgradeResourceState struct {
 
 func (x *UpgradeResourceState) Reset() {
 	*x = UpgradeResourceState{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[16]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1257,7 @@ func (x *UpgradeResourceState) String() string {
 func (*UpgradeResourceState) ProtoMessage() {}
 
 func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[16]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1270,7 @@ func (x *UpgradeResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17}
 }
 
 type ValidateResourceConfig struct {
@@ -1237,7 +1281,7 @@ type ValidateResourceConfig struct {
 
 func (x *ValidateResourceConfig) Reset() {
 	*x = ValidateResourceConfig{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[17]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1249,7 +1293,7 @@ func (x *ValidateResourceConfig) String() string {
 func (*ValidateResourceConfig) ProtoMessage() {}
 
 func (x *ValidateResourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[17]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1262,7 +1306,7 @@ func (x *ValidateResourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateResourceConfig.ProtoReflect.Descriptor instead.
 func (*ValidateResourceConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18}
 }
 
 type ValidateDataResourceConfig struct {
@@ -1273,7 +1317,7 @@ type ValidateDataResourceConfig struct {
 
 func (x *ValidateDataResourceConfig) Reset() {
 	*x = ValidateDataResourceConfig{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[18]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1329,7 @@ func (x *ValidateDataResourceConfig) String() string {
 func (*ValidateDataResourceConfig) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[18]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1342,7 @@ func (x *ValidateDataResourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateDataResourceConfig.ProtoReflect.Descriptor instead.
 func (*ValidateDataResourceConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19}
 }
 
 type ConfigureProvider struct {
@@ -1309,7 +1353,7 @@ type ConfigureProvider struct {
 
 func (x *ConfigureProvider) Reset() {
 	*x = ConfigureProvider{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[19]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1365,7 @@ func (x *ConfigureProvider) String() string {
 func (*ConfigureProvider) ProtoMessage() {}
 
 func (x *ConfigureProvider) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[19]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1378,7 @@ func (x *ConfigureProvider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20}
 }
 
 type ReadResource struct {
@@ -1345,7 +1389,7 @@ type ReadResource struct {
 
 func (x *ReadResource) Reset() {
 	*x = ReadResource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[20]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1401,7 @@ func (x *ReadResource) String() string {
 func (*ReadResource) ProtoMessage() {}
 
 func (x *ReadResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[20]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1414,7 @@ func (x *ReadResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource.ProtoReflect.Descriptor instead.
 func (*ReadResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21}
 }
 
 type PlanResourceChange struct {
@@ -1381,7 +1425,7 @@ type PlanResourceChange struct {
 
 func (x *PlanResourceChange) Reset() {
 	*x = PlanResourceChange{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[21]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1437,7 @@ func (x *PlanResourceChange) String() string {
 func (*PlanResourceChange) ProtoMessage() {}
 
 func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[21]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1450,7 @@ func (x *PlanResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22}
 }
 
 type ApplyResourceChange struct {
@@ -1417,7 +1461,7 @@ type ApplyResourceChange struct {
 
 func (x *ApplyResourceChange) Reset() {
 	*x = ApplyResourceChange{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[22]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1473,7 @@ func (x *ApplyResourceChange) String() string {
 func (*ApplyResourceChange) ProtoMessage() {}
 
 func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[22]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1486,7 @@ func (x *ApplyResourceChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23}
 }
 
 type ImportResourceState struct {
@@ -1453,7 +1497,7 @@ type ImportResourceState struct {
 
 func (x *ImportResourceState) Reset() {
 	*x = ImportResourceState{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[23]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1509,7 @@ func (x *ImportResourceState) String() string {
 func (*ImportResourceState) ProtoMessage() {}
 
 func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[23]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1522,7 @@ func (x *ImportResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState.ProtoReflect.Descriptor instead.
 func (*ImportResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24}
 }
 
 type MoveResourceState struct {
@@ -1489,7 +1533,7 @@ type MoveResourceState struct {
 
 func (x *MoveResourceState) Reset() {
 	*x = MoveResourceState{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[24]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1545,7 @@ func (x *MoveResourceState) String() string {
 func (*MoveResourceState) ProtoMessage() {}
 
 func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[24]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1558,7 @@ func (x *MoveResourceState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState.ProtoReflect.Descriptor instead.
 func (*MoveResourceState) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25}
 }
 
 type ReadDataSource struct {
@@ -1525,7 +1569,7 @@ type ReadDataSource struct {
 
 func (x *ReadDataSource) Reset() {
 	*x = ReadDataSource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[25]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1581,7 @@ func (x *ReadDataSource) String() string {
 func (*ReadDataSource) ProtoMessage() {}
 
 func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[25]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1594,7 @@ func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource.ProtoReflect.Descriptor instead.
 func (*ReadDataSource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26}
 }
 
 type GetFunctions struct {
@@ -1561,7 +1605,7 @@ type GetFunctions struct {
 
 func (x *GetFunctions) Reset() {
 	*x = GetFunctions{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[26]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1617,7 @@ func (x *GetFunctions) String() string {
 func (*GetFunctions) ProtoMessage() {}
 
 func (x *GetFunctions) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[26]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1630,7 @@ func (x *GetFunctions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions.ProtoReflect.Descriptor instead.
 func (*GetFunctions) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27}
 }
 
 type CallFunction struct {
@@ -1597,7 +1641,7 @@ type CallFunction struct {
 
 func (x *CallFunction) Reset() {
 	*x = CallFunction{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[27]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +1653,7 @@ func (x *CallFunction) String() string {
 func (*CallFunction) ProtoMessage() {}
 
 func (x *CallFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[27]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +1666,7 @@ func (x *CallFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction.ProtoReflect.Descriptor instead.
 func (*CallFunction) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28}
 }
 
 type ValidateEphemeralResourceConfig struct {
@@ -1633,7 +1677,7 @@ type ValidateEphemeralResourceConfig struct {
 
 func (x *ValidateEphemeralResourceConfig) Reset() {
 	*x = ValidateEphemeralResourceConfig{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[28]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +1689,7 @@ func (x *ValidateEphemeralResourceConfig) String() string {
 func (*ValidateEphemeralResourceConfig) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[28]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +1702,7 @@ func (x *ValidateEphemeralResourceConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateEphemeralResourceConfig.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29}
 }
 
 type OpenEphemeralResource struct {
@@ -1669,7 +1713,7 @@ type OpenEphemeralResource struct {
 
 func (x *OpenEphemeralResource) Reset() {
 	*x = OpenEphemeralResource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[29]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1681,7 +1725,7 @@ func (x *OpenEphemeralResource) String() string {
 func (*OpenEphemeralResource) ProtoMessage() {}
 
 func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[29]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1694,7 +1738,7 @@ func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30}
 }
 
 type RenewEphemeralResource struct {
@@ -1705,7 +1749,7 @@ type RenewEphemeralResource struct {
 
 func (x *RenewEphemeralResource) Reset() {
 	*x = RenewEphemeralResource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[30]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1761,7 @@ func (x *RenewEphemeralResource) String() string {
 func (*RenewEphemeralResource) ProtoMessage() {}
 
 func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[30]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1774,7 @@ func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31}
 }
 
 type CloseEphemeralResource struct {
@@ -1741,7 +1785,7 @@ type CloseEphemeralResource struct {
 
 func (x *CloseEphemeralResource) Reset() {
 	*x = CloseEphemeralResource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[31]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1797,7 @@ func (x *CloseEphemeralResource) String() string {
 func (*CloseEphemeralResource) ProtoMessage() {}
 
 func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[31]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1810,7 @@ func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32}
 }
 
 // Returns resource identity schemas for all resources
@@ -1778,7 +1822,7 @@ type GetResourceIdentitySchemas struct {
 
 func (x *GetResourceIdentitySchemas) Reset() {
 	*x = GetResourceIdentitySchemas{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[32]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1834,7 @@ func (x *GetResourceIdentitySchemas) String() string {
 func (*GetResourceIdentitySchemas) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[32]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1847,7 @@ func (x *GetResourceIdentitySchemas) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResourceIdentitySchemas.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33}
 }
 
 type UpgradeResourceIdentity struct {
@@ -1814,7 +1858,7 @@ type UpgradeResourceIdentity struct {
 
 func (x *UpgradeResourceIdentity) Reset() {
 	*x = UpgradeResourceIdentity{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[33]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1826,7 +1870,7 @@ func (x *UpgradeResourceIdentity) String() string {
 func (*UpgradeResourceIdentity) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[33]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1839,7 +1883,187 @@ func (x *UpgradeResourceIdentity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{34}
+}
+
+type ListResource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource) Reset() {
+	*x = ListResource{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource) ProtoMessage() {}
+
+func (x *ListResource) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource.ProtoReflect.Descriptor instead.
+func (*ListResource) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{35}
+}
+
+type ValidateListResourceConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig) Reset() {
+	*x = ValidateListResourceConfig{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{36}
+}
+
+type ValidateActionConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig) Reset() {
+	*x = ValidateActionConfig{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig) ProtoMessage() {}
+
+func (x *ValidateActionConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{37}
+}
+
+type PlanAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction) Reset() {
+	*x = PlanAction{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction) ProtoMessage() {}
+
+func (x *PlanAction) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction.ProtoReflect.Descriptor instead.
+func (*PlanAction) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{38}
+}
+
+type InvokeAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction) Reset() {
+	*x = InvokeAction{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction) ProtoMessage() {}
+
+func (x *InvokeAction) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction.ProtoReflect.Descriptor instead.
+func (*InvokeAction) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{39}
 }
 
 type AttributePath_Step struct {
@@ -1856,7 +2080,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[34]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1868,7 +2092,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[34]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2176,7 @@ type StopProvider_Request struct {
 
 func (x *StopProvider_Request) Reset() {
 	*x = StopProvider_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[35]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2188,7 @@ func (x *StopProvider_Request) String() string {
 func (*StopProvider_Request) ProtoMessage() {}
 
 func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[35]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1989,7 +2213,7 @@ type StopProvider_Response struct {
 
 func (x *StopProvider_Response) Reset() {
 	*x = StopProvider_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[36]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2001,7 +2225,7 @@ func (x *StopProvider_Response) String() string {
 func (*StopProvider_Response) ProtoMessage() {}
 
 func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[36]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2262,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[38]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2274,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[38]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2355,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[39]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2143,7 +2367,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[39]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2473,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[40]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2485,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[40]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2329,7 +2553,7 @@ type Schema_Object struct {
 
 func (x *Schema_Object) Reset() {
 	*x = Schema_Object{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[41]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2565,7 @@ func (x *Schema_Object) String() string {
 func (*Schema_Object) ProtoMessage() {}
 
 func (x *Schema_Object) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[41]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2410,7 +2634,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[42]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2422,7 +2646,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[42]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2722,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[43]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2510,7 +2734,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[43]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2578,7 +2802,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[44]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2590,7 +2814,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[44]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2845,7 @@ type GetMetadata_Request struct {
 
 func (x *GetMetadata_Request) Reset() {
 	*x = GetMetadata_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[45]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2633,7 +2857,7 @@ func (x *GetMetadata_Request) String() string {
 func (*GetMetadata_Request) ProtoMessage() {}
 
 func (x *GetMetadata_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[45]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2646,7 +2870,7 @@ func (x *GetMetadata_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_Request.ProtoReflect.Descriptor instead.
 func (*GetMetadata_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type GetMetadata_Response struct {
@@ -2658,13 +2882,15 @@ type GetMetadata_Response struct {
 	// functions returns metadata for any functions.
 	Functions          []*GetMetadata_FunctionMetadata          `protobuf:"bytes,5,rep,name=functions,proto3" json:"functions,omitempty"`
 	EphemeralResources []*GetMetadata_EphemeralResourceMetadata `protobuf:"bytes,6,rep,name=ephemeral_resources,json=ephemeralResources,proto3" json:"ephemeral_resources,omitempty"`
+	ListResources      []*GetMetadata_ListResourceMetadata      `protobuf:"bytes,7,rep,name=list_resources,json=listResources,proto3" json:"list_resources,omitempty"`
+	Actions            []*GetMetadata_ActionMetadata            `protobuf:"bytes,9,rep,name=actions,proto3" json:"actions,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
 
 func (x *GetMetadata_Response) Reset() {
 	*x = GetMetadata_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[46]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2676,7 +2902,7 @@ func (x *GetMetadata_Response) String() string {
 func (*GetMetadata_Response) ProtoMessage() {}
 
 func (x *GetMetadata_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[46]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2689,7 +2915,7 @@ func (x *GetMetadata_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_Response.ProtoReflect.Descriptor instead.
 func (*GetMetadata_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 1}
 }
 
 func (x *GetMetadata_Response) GetServerCapabilities() *ServerCapabilities {
@@ -2734,6 +2960,20 @@ func (x *GetMetadata_Response) GetEphemeralResources() []*GetMetadata_EphemeralR
 	return nil
 }
 
+func (x *GetMetadata_Response) GetListResources() []*GetMetadata_ListResourceMetadata {
+	if x != nil {
+		return x.ListResources
+	}
+	return nil
+}
+
+func (x *GetMetadata_Response) GetActions() []*GetMetadata_ActionMetadata {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
 type GetMetadata_FunctionMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is the function name.
@@ -2744,7 +2984,7 @@ type GetMetadata_FunctionMetadata struct {
 
 func (x *GetMetadata_FunctionMetadata) Reset() {
 	*x = GetMetadata_FunctionMetadata{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[47]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +2996,7 @@ func (x *GetMetadata_FunctionMetadata) String() string {
 func (*GetMetadata_FunctionMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_FunctionMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[47]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +3009,7 @@ func (x *GetMetadata_FunctionMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_FunctionMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_FunctionMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 2}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 2}
 }
 
 func (x *GetMetadata_FunctionMetadata) GetName() string {
@@ -2788,7 +3028,7 @@ type GetMetadata_DataSourceMetadata struct {
 
 func (x *GetMetadata_DataSourceMetadata) Reset() {
 	*x = GetMetadata_DataSourceMetadata{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[48]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2800,7 +3040,7 @@ func (x *GetMetadata_DataSourceMetadata) String() string {
 func (*GetMetadata_DataSourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_DataSourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[48]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2813,7 +3053,7 @@ func (x *GetMetadata_DataSourceMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_DataSourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_DataSourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 3}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 3}
 }
 
 func (x *GetMetadata_DataSourceMetadata) GetTypeName() string {
@@ -2832,7 +3072,7 @@ type GetMetadata_ResourceMetadata struct {
 
 func (x *GetMetadata_ResourceMetadata) Reset() {
 	*x = GetMetadata_ResourceMetadata{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[49]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2844,7 +3084,7 @@ func (x *GetMetadata_ResourceMetadata) String() string {
 func (*GetMetadata_ResourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_ResourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[49]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2857,7 +3097,7 @@ func (x *GetMetadata_ResourceMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetadata_ResourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_ResourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 4}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 4}
 }
 
 func (x *GetMetadata_ResourceMetadata) GetTypeName() string {
@@ -2876,7 +3116,7 @@ type GetMetadata_EphemeralResourceMetadata struct {
 
 func (x *GetMetadata_EphemeralResourceMetadata) Reset() {
 	*x = GetMetadata_EphemeralResourceMetadata{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[50]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2888,7 +3128,7 @@ func (x *GetMetadata_EphemeralResourceMetadata) String() string {
 func (*GetMetadata_EphemeralResourceMetadata) ProtoMessage() {}
 
 func (x *GetMetadata_EphemeralResourceMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[50]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2901,10 +3141,98 @@ func (x *GetMetadata_EphemeralResourceMetadata) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use GetMetadata_EphemeralResourceMetadata.ProtoReflect.Descriptor instead.
 func (*GetMetadata_EphemeralResourceMetadata) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{13, 5}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 5}
 }
 
 func (x *GetMetadata_EphemeralResourceMetadata) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+type GetMetadata_ListResourceMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetadata_ListResourceMetadata) Reset() {
+	*x = GetMetadata_ListResourceMetadata{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetadata_ListResourceMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetadata_ListResourceMetadata) ProtoMessage() {}
+
+func (x *GetMetadata_ListResourceMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetadata_ListResourceMetadata.ProtoReflect.Descriptor instead.
+func (*GetMetadata_ListResourceMetadata) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 6}
+}
+
+func (x *GetMetadata_ListResourceMetadata) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+type GetMetadata_ActionMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMetadata_ActionMetadata) Reset() {
+	*x = GetMetadata_ActionMetadata{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMetadata_ActionMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMetadata_ActionMetadata) ProtoMessage() {}
+
+func (x *GetMetadata_ActionMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMetadata_ActionMetadata.ProtoReflect.Descriptor instead.
+func (*GetMetadata_ActionMetadata) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 7}
+}
+
+func (x *GetMetadata_ActionMetadata) GetTypeName() string {
 	if x != nil {
 		return x.TypeName
 	}
@@ -2919,7 +3247,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[51]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3259,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[51]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3272,7 @@ func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema_Request.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type GetProviderSchema_Response struct {
@@ -2956,15 +3284,17 @@ type GetProviderSchema_Response struct {
 	ProviderMeta       *Schema                `protobuf:"bytes,5,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
 	ServerCapabilities *ServerCapabilities    `protobuf:"bytes,6,opt,name=server_capabilities,json=serverCapabilities,proto3" json:"server_capabilities,omitempty"`
 	// functions is a mapping of function names to definitions.
-	Functions                map[string]*Function `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	EphemeralResourceSchemas map[string]*Schema   `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Functions                map[string]*Function     `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	EphemeralResourceSchemas map[string]*Schema       `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ListResourceSchemas      map[string]*Schema       `protobuf:"bytes,9,rep,name=list_resource_schemas,json=listResourceSchemas,proto3" json:"list_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ActionSchemas            map[string]*ActionSchema `protobuf:"bytes,11,rep,name=action_schemas,json=actionSchemas,proto3" json:"action_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
 }
 
 func (x *GetProviderSchema_Response) Reset() {
 	*x = GetProviderSchema_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[52]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3306,7 @@ func (x *GetProviderSchema_Response) String() string {
 func (*GetProviderSchema_Response) ProtoMessage() {}
 
 func (x *GetProviderSchema_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[52]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2989,7 +3319,7 @@ func (x *GetProviderSchema_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProviderSchema_Response.ProtoReflect.Descriptor instead.
 func (*GetProviderSchema_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{14, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15, 1}
 }
 
 func (x *GetProviderSchema_Response) GetProvider() *Schema {
@@ -3048,6 +3378,20 @@ func (x *GetProviderSchema_Response) GetEphemeralResourceSchemas() map[string]*S
 	return nil
 }
 
+func (x *GetProviderSchema_Response) GetListResourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.ListResourceSchemas
+	}
+	return nil
+}
+
+func (x *GetProviderSchema_Response) GetActionSchemas() map[string]*ActionSchema {
+	if x != nil {
+		return x.ActionSchemas
+	}
+	return nil
+}
+
 type ValidateProviderConfig_Request struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Config        *DynamicValue          `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
@@ -3057,7 +3401,7 @@ type ValidateProviderConfig_Request struct {
 
 func (x *ValidateProviderConfig_Request) Reset() {
 	*x = ValidateProviderConfig_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[57]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3069,7 +3413,7 @@ func (x *ValidateProviderConfig_Request) String() string {
 func (*ValidateProviderConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[57]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3082,7 +3426,7 @@ func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProviderConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateProviderConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16, 0}
 }
 
 func (x *ValidateProviderConfig_Request) GetConfig() *DynamicValue {
@@ -3101,7 +3445,7 @@ type ValidateProviderConfig_Response struct {
 
 func (x *ValidateProviderConfig_Response) Reset() {
 	*x = ValidateProviderConfig_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[58]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3113,7 +3457,7 @@ func (x *ValidateProviderConfig_Response) String() string {
 func (*ValidateProviderConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[58]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3126,7 +3470,7 @@ func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProviderConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateProviderConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{15, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16, 1}
 }
 
 func (x *ValidateProviderConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -3162,7 +3506,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[59]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3174,7 +3518,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[59]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3187,7 +3531,7 @@ func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17, 0}
 }
 
 func (x *UpgradeResourceState_Request) GetTypeName() string {
@@ -3227,7 +3571,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[60]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3239,7 +3583,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[60]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3252,7 +3596,7 @@ func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceState_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{16, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17, 1}
 }
 
 func (x *UpgradeResourceState_Response) GetUpgradedState() *DynamicValue {
@@ -3280,7 +3624,7 @@ type ValidateResourceConfig_Request struct {
 
 func (x *ValidateResourceConfig_Request) Reset() {
 	*x = ValidateResourceConfig_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[61]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3636,7 @@ func (x *ValidateResourceConfig_Request) String() string {
 func (*ValidateResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[61]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3649,7 @@ func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateResourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateResourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18, 0}
 }
 
 func (x *ValidateResourceConfig_Request) GetTypeName() string {
@@ -3338,7 +3682,7 @@ type ValidateResourceConfig_Response struct {
 
 func (x *ValidateResourceConfig_Response) Reset() {
 	*x = ValidateResourceConfig_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[62]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3350,7 +3694,7 @@ func (x *ValidateResourceConfig_Response) String() string {
 func (*ValidateResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[62]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3707,7 @@ func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateResourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateResourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{17, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18, 1}
 }
 
 func (x *ValidateResourceConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -3383,7 +3727,7 @@ type ValidateDataResourceConfig_Request struct {
 
 func (x *ValidateDataResourceConfig_Request) Reset() {
 	*x = ValidateDataResourceConfig_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[63]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3395,7 +3739,7 @@ func (x *ValidateDataResourceConfig_Request) String() string {
 func (*ValidateDataResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[63]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3408,7 +3752,7 @@ func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ValidateDataResourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateDataResourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19, 0}
 }
 
 func (x *ValidateDataResourceConfig_Request) GetTypeName() string {
@@ -3434,7 +3778,7 @@ type ValidateDataResourceConfig_Response struct {
 
 func (x *ValidateDataResourceConfig_Response) Reset() {
 	*x = ValidateDataResourceConfig_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[64]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3446,7 +3790,7 @@ func (x *ValidateDataResourceConfig_Response) String() string {
 func (*ValidateDataResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[64]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3459,7 +3803,7 @@ func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use ValidateDataResourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateDataResourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{18, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19, 1}
 }
 
 func (x *ValidateDataResourceConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -3480,7 +3824,7 @@ type ConfigureProvider_Request struct {
 
 func (x *ConfigureProvider_Request) Reset() {
 	*x = ConfigureProvider_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[65]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3492,7 +3836,7 @@ func (x *ConfigureProvider_Request) String() string {
 func (*ConfigureProvider_Request) ProtoMessage() {}
 
 func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[65]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3505,7 +3849,7 @@ func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider_Request.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20, 0}
 }
 
 func (x *ConfigureProvider_Request) GetTerraformVersion() string {
@@ -3538,7 +3882,7 @@ type ConfigureProvider_Response struct {
 
 func (x *ConfigureProvider_Response) Reset() {
 	*x = ConfigureProvider_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[66]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3550,7 +3894,7 @@ func (x *ConfigureProvider_Response) String() string {
 func (*ConfigureProvider_Response) ProtoMessage() {}
 
 func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[66]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3563,7 +3907,7 @@ func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureProvider_Response.ProtoReflect.Descriptor instead.
 func (*ConfigureProvider_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{19, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20, 1}
 }
 
 func (x *ConfigureProvider_Response) GetDiagnostics() []*Diagnostic {
@@ -3595,7 +3939,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[67]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3607,7 +3951,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[67]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3620,7 +3964,7 @@ func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Request.ProtoReflect.Descriptor instead.
 func (*ReadResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21, 0}
 }
 
 func (x *ReadResource_Request) GetTypeName() string {
@@ -3680,7 +4024,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[68]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3692,7 +4036,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[68]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3705,7 +4049,7 @@ func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResource_Response.ProtoReflect.Descriptor instead.
 func (*ReadResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{20, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21, 1}
 }
 
 func (x *ReadResource_Response) GetNewState() *DynamicValue {
@@ -3759,7 +4103,7 @@ type PlanResourceChange_Request struct {
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[69]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3771,7 +4115,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[69]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3784,7 +4128,7 @@ func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *PlanResourceChange_Request) GetTypeName() string {
@@ -3871,7 +4215,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[70]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3883,7 +4227,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[70]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3896,7 +4240,7 @@ func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*PlanResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{21, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22, 1}
 }
 
 func (x *PlanResourceChange_Response) GetPlannedState() *DynamicValue {
@@ -3963,7 +4307,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[71]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3975,7 +4319,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[71]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3988,7 +4332,7 @@ func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Request.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23, 0}
 }
 
 func (x *ApplyResourceChange_Request) GetTypeName() string {
@@ -4064,7 +4408,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[72]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4076,7 +4420,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[72]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4089,7 +4433,7 @@ func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResourceChange_Response.ProtoReflect.Descriptor instead.
 func (*ApplyResourceChange_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{22, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23, 1}
 }
 
 func (x *ApplyResourceChange_Response) GetNewState() *DynamicValue {
@@ -4139,7 +4483,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[73]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4151,7 +4495,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[73]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4164,7 +4508,7 @@ func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Request.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *ImportResourceState_Request) GetTypeName() string {
@@ -4207,7 +4551,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[74]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4219,7 +4563,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[74]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4232,7 +4576,7 @@ func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ImportResourceState_ImportedResource.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_ImportedResource) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24, 1}
 }
 
 func (x *ImportResourceState_ImportedResource) GetTypeName() string {
@@ -4276,7 +4620,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[75]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4288,7 +4632,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[75]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4301,7 +4645,7 @@ func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResourceState_Response.ProtoReflect.Descriptor instead.
 func (*ImportResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{23, 2}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24, 2}
 }
 
 func (x *ImportResourceState_Response) GetImportedResources() []*ImportResourceState_ImportedResource {
@@ -4355,7 +4699,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[76]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4367,7 +4711,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[76]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4380,7 +4724,7 @@ func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Request.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25, 0}
 }
 
 func (x *MoveResourceState_Request) GetSourceProviderAddress() string {
@@ -4454,7 +4798,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[77]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4466,7 +4810,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[77]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4479,7 +4823,7 @@ func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResourceState_Response.ProtoReflect.Descriptor instead.
 func (*MoveResourceState_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{24, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25, 1}
 }
 
 func (x *MoveResourceState_Response) GetTargetState() *DynamicValue {
@@ -4522,7 +4866,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[78]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4534,7 +4878,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[78]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4547,7 +4891,7 @@ func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Request.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *ReadDataSource_Request) GetTypeName() string {
@@ -4591,7 +4935,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[79]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4603,7 +4947,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[79]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4616,7 +4960,7 @@ func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Response.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{25, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26, 1}
 }
 
 func (x *ReadDataSource_Response) GetState() *DynamicValue {
@@ -4648,7 +4992,7 @@ type GetFunctions_Request struct {
 
 func (x *GetFunctions_Request) Reset() {
 	*x = GetFunctions_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[80]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4660,7 +5004,7 @@ func (x *GetFunctions_Request) String() string {
 func (*GetFunctions_Request) ProtoMessage() {}
 
 func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[80]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4673,7 +5017,7 @@ func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions_Request.ProtoReflect.Descriptor instead.
 func (*GetFunctions_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27, 0}
 }
 
 type GetFunctions_Response struct {
@@ -4688,7 +5032,7 @@ type GetFunctions_Response struct {
 
 func (x *GetFunctions_Response) Reset() {
 	*x = GetFunctions_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[81]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4700,7 +5044,7 @@ func (x *GetFunctions_Response) String() string {
 func (*GetFunctions_Response) ProtoMessage() {}
 
 func (x *GetFunctions_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[81]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4713,7 +5057,7 @@ func (x *GetFunctions_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFunctions_Response.ProtoReflect.Descriptor instead.
 func (*GetFunctions_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{26, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27, 1}
 }
 
 func (x *GetFunctions_Response) GetFunctions() map[string]*Function {
@@ -4742,7 +5086,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[83]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4754,7 +5098,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[83]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4767,7 +5111,7 @@ func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Request.ProtoReflect.Descriptor instead.
 func (*CallFunction_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28, 0}
 }
 
 func (x *CallFunction_Request) GetName() string {
@@ -4796,7 +5140,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[84]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4808,7 +5152,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[84]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4821,7 +5165,7 @@ func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Response.ProtoReflect.Descriptor instead.
 func (*CallFunction_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{27, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28, 1}
 }
 
 func (x *CallFunction_Response) GetResult() *DynamicValue {
@@ -4848,7 +5192,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[85]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4860,7 +5204,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[85]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4873,7 +5217,7 @@ func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Me
 
 // Deprecated: Use ValidateEphemeralResourceConfig_Request.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29, 0}
 }
 
 func (x *ValidateEphemeralResourceConfig_Request) GetTypeName() string {
@@ -4899,7 +5243,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[86]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4911,7 +5255,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[86]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4924,7 +5268,7 @@ func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.M
 
 // Deprecated: Use ValidateEphemeralResourceConfig_Response.ProtoReflect.Descriptor instead.
 func (*ValidateEphemeralResourceConfig_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{28, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29, 1}
 }
 
 func (x *ValidateEphemeralResourceConfig_Response) GetDiagnostics() []*Diagnostic {
@@ -4945,7 +5289,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[87]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4957,7 +5301,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[87]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4970,7 +5314,7 @@ func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30, 0}
 }
 
 func (x *OpenEphemeralResource_Request) GetTypeName() string {
@@ -5009,7 +5353,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[88]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5021,7 +5365,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[88]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5034,7 +5378,7 @@ func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{29, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30, 1}
 }
 
 func (x *OpenEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5082,7 +5426,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[89]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5094,7 +5438,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[89]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5107,7 +5451,7 @@ func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31, 0}
 }
 
 func (x *RenewEphemeralResource_Request) GetTypeName() string {
@@ -5135,7 +5479,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[90]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5147,7 +5491,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[90]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5160,7 +5504,7 @@ func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{30, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31, 1}
 }
 
 func (x *RenewEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5194,7 +5538,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[91]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5206,7 +5550,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[91]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5219,7 +5563,7 @@ func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *CloseEphemeralResource_Request) GetTypeName() string {
@@ -5245,7 +5589,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[92]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5257,7 +5601,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[92]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5270,7 +5614,7 @@ func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{31, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32, 1}
 }
 
 func (x *CloseEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -5288,7 +5632,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[93]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5300,7 +5644,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[93]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5313,7 +5657,7 @@ func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use GetResourceIdentitySchemas_Request.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33, 0}
 }
 
 type GetResourceIdentitySchemas_Response struct {
@@ -5328,7 +5672,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[94]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5340,7 +5684,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[94]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5353,7 +5697,7 @@ func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use GetResourceIdentitySchemas_Response.ProtoReflect.Descriptor instead.
 func (*GetResourceIdentitySchemas_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{32, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *GetResourceIdentitySchemas_Response) GetIdentitySchemas() map[string]*ResourceIdentitySchema {
@@ -5387,7 +5731,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[96]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5399,7 +5743,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[96]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5412,7 +5756,7 @@ func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Request.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Request) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33, 0}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{34, 0}
 }
 
 func (x *UpgradeResourceIdentity_Request) GetTypeName() string {
@@ -5448,7 +5792,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[97]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5460,7 +5804,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[97]
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5473,7 +5817,7 @@ func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeResourceIdentity_Response.ProtoReflect.Descriptor instead.
 func (*UpgradeResourceIdentity_Response) Descriptor() ([]byte, []int) {
-	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{33, 1}
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{34, 1}
 }
 
 func (x *UpgradeResourceIdentity_Response) GetUpgradedIdentity() *ResourceIdentityData {
@@ -5484,6 +5828,704 @@ func (x *UpgradeResourceIdentity_Response) GetUpgradedIdentity() *ResourceIdenti
 }
 
 func (x *UpgradeResourceIdentity_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ListResource_Request struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// type_name is the list resource type name.
+	TypeName string `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	// configuration is the list ConfigSchema-based configuration data.
+	Config *DynamicValue `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	// when include_resource_object is set to true, the provider should
+	// include the full resource object for each result
+	IncludeResourceObject bool `protobuf:"varint,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	// The maximum number of results that Terraform is expecting.
+	// The stream will stop, once this limit is reached.
+	Limit         int64 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource_Request) Reset() {
+	*x = ListResource_Request{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[108]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Request) ProtoMessage() {}
+
+func (x *ListResource_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[108]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Request.ProtoReflect.Descriptor instead.
+func (*ListResource_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{35, 0}
+}
+
+func (x *ListResource_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ListResource_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ListResource_Request) GetIncludeResourceObject() bool {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return false
+}
+
+func (x *ListResource_Request) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListResource_Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// identity is the resource identity data of the resource instance.
+	Identity *ResourceIdentityData `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	// display_name can be displayed in a UI to make it easier for humans to identify a resource
+	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// optional resource object which can be useful when combining list blocks in configuration
+	ResourceObject *DynamicValue `protobuf:"bytes,3,opt,name=resource_object,json=resourceObject,proto3,oneof" json:"resource_object,omitempty"`
+	// A warning or error diagnostics for this event
+	Diagnostic    []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostic,proto3" json:"diagnostic,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResource_Event) Reset() {
+	*x = ListResource_Event{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[109]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResource_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResource_Event) ProtoMessage() {}
+
+func (x *ListResource_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[109]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResource_Event.ProtoReflect.Descriptor instead.
+func (*ListResource_Event) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{35, 1}
+}
+
+func (x *ListResource_Event) GetIdentity() *ResourceIdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListResource_Event) GetResourceObject() *DynamicValue {
+	if x != nil {
+		return x.ResourceObject
+	}
+	return nil
+}
+
+func (x *ListResource_Event) GetDiagnostic() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostic
+	}
+	return nil
+}
+
+type ValidateListResourceConfig_Request struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 *DynamicValue          `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Request) Reset() {
+	*x = ValidateListResourceConfig_Request{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[110]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Request) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[110]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{36, 0}
+}
+
+func (x *ValidateListResourceConfig_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateListResourceConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetIncludeResourceObject() *DynamicValue {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return nil
+}
+
+func (x *ValidateListResourceConfig_Request) GetLimit() *DynamicValue {
+	if x != nil {
+		return x.Limit
+	}
+	return nil
+}
+
+type ValidateListResourceConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateListResourceConfig_Response) Reset() {
+	*x = ValidateListResourceConfig_Response{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[111]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListResourceConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListResourceConfig_Response) ProtoMessage() {}
+
+func (x *ValidateListResourceConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[111]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListResourceConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateListResourceConfig_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{36, 1}
+}
+
+func (x *ValidateListResourceConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ValidateActionConfig_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ActionType    string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config        *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Request) Reset() {
+	*x = ValidateActionConfig_Request{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[112]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Request) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[112]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Request.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{37, 0}
+}
+
+func (x *ValidateActionConfig_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *ValidateActionConfig_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type ValidateActionConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateActionConfig_Response) Reset() {
+	*x = ValidateActionConfig_Response{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[113]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateActionConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateActionConfig_Response) ProtoMessage() {}
+
+func (x *ValidateActionConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[113]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateActionConfig_Response.ProtoReflect.Descriptor instead.
+func (*ValidateActionConfig_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{37, 1}
+}
+
+func (x *ValidateActionConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type PlanAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *PlanAction_Request) Reset() {
+	*x = PlanAction_Request{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[114]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Request) ProtoMessage() {}
+
+func (x *PlanAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[114]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Request.ProtoReflect.Descriptor instead.
+func (*PlanAction_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{38, 0}
+}
+
+func (x *PlanAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *PlanAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *PlanAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type PlanAction_Response struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// metadata
+	Deferred      *Deferred `protobuf:"bytes,2,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanAction_Response) Reset() {
+	*x = PlanAction_Response{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[115]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanAction_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanAction_Response) ProtoMessage() {}
+
+func (x *PlanAction_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[115]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanAction_Response.ProtoReflect.Descriptor instead.
+func (*PlanAction_Response) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{38, 1}
+}
+
+func (x *PlanAction_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanAction_Response) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type InvokeAction_Request struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Request) Reset() {
+	*x = InvokeAction_Request{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[116]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Request) ProtoMessage() {}
+
+func (x *InvokeAction_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[116]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Request.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Request) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{39, 0}
+}
+
+func (x *InvokeAction_Request) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *InvokeAction_Request) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *InvokeAction_Request) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type InvokeAction_Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Type:
+	//
+	//	*InvokeAction_Event_Progress_
+	//	*InvokeAction_Event_Completed_
+	Type          isInvokeAction_Event_Type `protobuf_oneof:"type"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event) Reset() {
+	*x = InvokeAction_Event{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[117]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event) ProtoMessage() {}
+
+func (x *InvokeAction_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[117]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{39, 1}
+}
+
+func (x *InvokeAction_Event) GetType() isInvokeAction_Event_Type {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetProgress() *InvokeAction_Event_Progress {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Progress_); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *InvokeAction_Event) GetCompleted() *InvokeAction_Event_Completed {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeAction_Event_Completed_); ok {
+			return x.Completed
+		}
+	}
+	return nil
+}
+
+type isInvokeAction_Event_Type interface {
+	isInvokeAction_Event_Type()
+}
+
+type InvokeAction_Event_Progress_ struct {
+	Progress *InvokeAction_Event_Progress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type InvokeAction_Event_Completed_ struct {
+	Completed *InvokeAction_Event_Completed `protobuf:"bytes,2,opt,name=completed,proto3,oneof"`
+}
+
+func (*InvokeAction_Event_Progress_) isInvokeAction_Event_Type() {}
+
+func (*InvokeAction_Event_Completed_) isInvokeAction_Event_Type() {}
+
+type InvokeAction_Event_Progress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// message to be printed in the console / HCPT
+	Message       string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Progress) Reset() {
+	*x = InvokeAction_Event_Progress{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[118]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Progress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Progress) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Progress) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[118]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Progress.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Progress) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{39, 1, 0}
+}
+
+func (x *InvokeAction_Event_Progress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type InvokeAction_Event_Completed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeAction_Event_Completed) Reset() {
+	*x = InvokeAction_Event_Completed{}
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[119]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeAction_Event_Completed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeAction_Event_Completed) ProtoMessage() {}
+
+func (x *InvokeAction_Event_Completed) ProtoReflect() protoreflect.Message {
+	mi := &file_tfplugin6_tfplugin6_proto_msgTypes[119]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeAction_Event_Completed.ProtoReflect.Descriptor instead.
+func (*InvokeAction_Event_Completed) Descriptor() ([]byte, []int) {
+	return file_tfplugin6_tfplugin6_proto_rawDescGZIP(), []int{39, 1, 1}
+}
+
+func (x *InvokeAction_Event_Completed) GetDiagnostics() []*Diagnostic {
 	if x != nil {
 		return x.Diagnostics
 	}
@@ -5619,7 +6661,9 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\vdescription\x18\x05 \x01(\tR\vdescription\x12H\n" +
 	"\x10description_kind\x18\x06 \x01(\x0e2\x1d.towline.tfplugin6.StringKindR\x0fdescriptionKind\x1a\x1c\n" +
 	"\x06Return\x12\x12\n" +
-	"\x04type\x18\x01 \x01(\fR\x04type\"\xa8\x01\n" +
+	"\x04type\x18\x01 \x01(\fR\x04type\"A\n" +
+	"\fActionSchema\x121\n" +
+	"\x06schema\x18\x01 \x01(\v2\x19.towline.tfplugin6.SchemaR\x06schema\"\xa8\x01\n" +
 	"\x12ServerCapabilities\x12!\n" +
 	"\fplan_destroy\x18\x01 \x01(\bR\vplanDestroy\x12?\n" +
 	"\x1cget_provider_schema_optional\x18\x02 \x01(\bR\x19getProviderSchemaOptional\x12.\n" +
@@ -5633,16 +6677,18 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\aUNKNOWN\x10\x00\x12\x1b\n" +
 	"\x17RESOURCE_CONFIG_UNKNOWN\x10\x01\x12\x1b\n" +
 	"\x17PROVIDER_CONFIG_UNKNOWN\x10\x02\x12\x11\n" +
-	"\rABSENT_PREREQ\x10\x03\"\xe3\x05\n" +
+	"\rABSENT_PREREQ\x10\x03\"\xf2\a\n" +
 	"\vGetMetadata\x1a\t\n" +
-	"\aRequest\x1a\x82\x04\n" +
+	"\aRequest\x1a\xad\x05\n" +
 	"\bResponse\x12V\n" +
 	"\x13server_capabilities\x18\x01 \x01(\v2%.towline.tfplugin6.ServerCapabilitiesR\x12serverCapabilities\x12?\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics\x12T\n" +
 	"\fdata_sources\x18\x03 \x03(\v21.towline.tfplugin6.GetMetadata.DataSourceMetadataR\vdataSources\x12M\n" +
 	"\tresources\x18\x04 \x03(\v2/.towline.tfplugin6.GetMetadata.ResourceMetadataR\tresources\x12M\n" +
 	"\tfunctions\x18\x05 \x03(\v2/.towline.tfplugin6.GetMetadata.FunctionMetadataR\tfunctions\x12i\n" +
-	"\x13ephemeral_resources\x18\x06 \x03(\v28.towline.tfplugin6.GetMetadata.EphemeralResourceMetadataR\x12ephemeralResources\x1a&\n" +
+	"\x13ephemeral_resources\x18\x06 \x03(\v28.towline.tfplugin6.GetMetadata.EphemeralResourceMetadataR\x12ephemeralResources\x12Z\n" +
+	"\x0elist_resources\x18\a \x03(\v23.towline.tfplugin6.GetMetadata.ListResourceMetadataR\rlistResources\x12G\n" +
+	"\aactions\x18\t \x03(\v2-.towline.tfplugin6.GetMetadata.ActionMetadataR\aactionsJ\x04\b\b\x10\t\x1a&\n" +
 	"\x10FunctionMetadata\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x1a1\n" +
 	"\x12DataSourceMetadata\x12\x1b\n" +
@@ -5650,9 +6696,13 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\x10ResourceMetadata\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a8\n" +
 	"\x19EphemeralResourceMetadata\x12\x1b\n" +
-	"\ttype_name\x18\x01 \x01(\tR\btypeName\"\x8b\t\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a3\n" +
+	"\x14ListResourceMetadata\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x1a-\n" +
+	"\x0eActionMetadata\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\"\xbc\f\n" +
 	"\x11GetProviderSchema\x1a\t\n" +
-	"\aRequest\x1a\xea\b\n" +
+	"\aRequest\x1a\x9b\f\n" +
 	"\bResponse\x125\n" +
 	"\bprovider\x18\x01 \x01(\v2\x19.towline.tfplugin6.SchemaR\bprovider\x12m\n" +
 	"\x10resource_schemas\x18\x02 \x03(\v2B.towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntryR\x0fresourceSchemas\x12t\n" +
@@ -5661,7 +6711,9 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\rprovider_meta\x18\x05 \x01(\v2\x19.towline.tfplugin6.SchemaR\fproviderMeta\x12V\n" +
 	"\x13server_capabilities\x18\x06 \x01(\v2%.towline.tfplugin6.ServerCapabilitiesR\x12serverCapabilities\x12Z\n" +
 	"\tfunctions\x18\a \x03(\v2<.towline.tfplugin6.GetProviderSchema.Response.FunctionsEntryR\tfunctions\x12\x89\x01\n" +
-	"\x1aephemeral_resource_schemas\x18\b \x03(\v2K.towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x1a]\n" +
+	"\x1aephemeral_resource_schemas\x18\b \x03(\v2K.towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x12z\n" +
+	"\x15list_resource_schemas\x18\t \x03(\v2F.towline.tfplugin6.GetProviderSchema.Response.ListResourceSchemasEntryR\x13listResourceSchemas\x12g\n" +
+	"\x0eaction_schemas\x18\v \x03(\v2@.towline.tfplugin6.GetProviderSchema.Response.ActionSchemasEntryR\ractionSchemas\x1a]\n" +
 	"\x14ResourceSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
 	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin6.SchemaR\x05value:\x028\x01\x1a_\n" +
@@ -5673,7 +6725,14 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1b.towline.tfplugin6.FunctionR\x05value:\x028\x01\x1af\n" +
 	"\x1dEphemeralResourceSchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
-	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin6.SchemaR\x05value:\x028\x01\"\xa9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin6.SchemaR\x05value:\x028\x01\x1aa\n" +
+	"\x18ListResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.towline.tfplugin6.SchemaR\x05value:\x028\x01\x1aa\n" +
+	"\x12ActionSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.towline.tfplugin6.ActionSchemaR\x05value:\x028\x01J\x04\b\n" +
+	"\x10\v\"\xa9\x01\n" +
 	"\x16ValidateProviderConfig\x1aB\n" +
 	"\aRequest\x127\n" +
 	"\x06config\x18\x01 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x1aK\n" +
@@ -5867,11 +6926,64 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\fraw_identity\x18\x03 \x01(\v2\x1b.towline.tfplugin6.RawStateR\vrawIdentity\x1a\xa1\x01\n" +
 	"\bResponse\x12T\n" +
 	"\x11upgraded_identity\x18\x01 \x01(\v2'.towline.tfplugin6.ResourceIdentityDataR\x10upgradedIdentity\x12?\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics*%\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics\"\xd2\x03\n" +
+	"\fListResource\x1a\xad\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x126\n" +
+	"\x17include_resource_object\x18\x03 \x01(\bR\x15includeResourceObject\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x03R\x05limit\x1a\x91\x02\n" +
+	"\x05Event\x12C\n" +
+	"\bidentity\x18\x01 \x01(\v2'.towline.tfplugin6.ResourceIdentityDataR\bidentity\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12M\n" +
+	"\x0fresource_object\x18\x03 \x01(\v2\x1f.towline.tfplugin6.DynamicValueH\x00R\x0eresourceObject\x88\x01\x01\x12=\n" +
+	"\n" +
+	"diagnostic\x18\x04 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\n" +
+	"diagnosticB\x12\n" +
+	"\x10_resource_object\"\xdb\x02\n" +
+	"\x1aValidateListResourceConfig\x1a\xef\x01\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x12W\n" +
+	"\x17include_resource_object\x18\x03 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x15includeResourceObject\x125\n" +
+	"\x05limit\x18\x04 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x05limit\x1aK\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics\"\xc8\x01\n" +
+	"\x14ValidateActionConfig\x1ac\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x1aK\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics\"\xd1\x02\n" +
+	"\n" +
+	"PlanAction\x1a\xbb\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x12V\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2%.towline.tfplugin6.ClientCapabilitiesR\x12clientCapabilities\x1a\x84\x01\n" +
+	"\bResponse\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnostics\x127\n" +
+	"\bdeferred\x18\x02 \x01(\v2\x1b.towline.tfplugin6.DeferredR\bdeferred\"\xf1\x03\n" +
+	"\fInvokeAction\x1a\xbb\x01\n" +
+	"\aRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x127\n" +
+	"\x06config\x18\x02 \x01(\v2\x1f.towline.tfplugin6.DynamicValueR\x06config\x12V\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2%.towline.tfplugin6.ClientCapabilitiesR\x12clientCapabilities\x1a\xa2\x02\n" +
+	"\x05Event\x12L\n" +
+	"\bprogress\x18\x01 \x01(\v2..towline.tfplugin6.InvokeAction.Event.ProgressH\x00R\bprogress\x12O\n" +
+	"\tcompleted\x18\x02 \x01(\v2/.towline.tfplugin6.InvokeAction.Event.CompletedH\x00R\tcompleted\x1a$\n" +
+	"\bProgress\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x1aL\n" +
+	"\tCompleted\x12?\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1d.towline.tfplugin6.DiagnosticR\vdiagnosticsB\x06\n" +
+	"\x04type*%\n" +
 	"\n" +
 	"StringKind\x12\t\n" +
 	"\x05PLAIN\x10\x00\x12\f\n" +
-	"\bMARKDOWN\x10\x012\xd5\x14\n" +
+	"\bMARKDOWN\x10\x012\xff\x18\n" +
 	"\bProvider\x12^\n" +
 	"\vGetMetadata\x12&.towline.tfplugin6.GetMetadata.Request\x1a'.towline.tfplugin6.GetMetadata.Response\x12p\n" +
 	"\x11GetProviderSchema\x12,.towline.tfplugin6.GetProviderSchema.Request\x1a-.towline.tfplugin6.GetProviderSchema.Response\x12\x8b\x01\n" +
@@ -5891,9 +7003,15 @@ const file_tfplugin6_tfplugin6_proto_rawDesc = "" +
 	"\x1fValidateEphemeralResourceConfig\x12:.towline.tfplugin6.ValidateEphemeralResourceConfig.Request\x1a;.towline.tfplugin6.ValidateEphemeralResourceConfig.Response\x12|\n" +
 	"\x15OpenEphemeralResource\x120.towline.tfplugin6.OpenEphemeralResource.Request\x1a1.towline.tfplugin6.OpenEphemeralResource.Response\x12\x7f\n" +
 	"\x16RenewEphemeralResource\x121.towline.tfplugin6.RenewEphemeralResource.Request\x1a2.towline.tfplugin6.RenewEphemeralResource.Response\x12\x7f\n" +
-	"\x16CloseEphemeralResource\x121.towline.tfplugin6.CloseEphemeralResource.Request\x1a2.towline.tfplugin6.CloseEphemeralResource.Response\x12a\n" +
+	"\x16CloseEphemeralResource\x121.towline.tfplugin6.CloseEphemeralResource.Request\x1a2.towline.tfplugin6.CloseEphemeralResource.Response\x12`\n" +
+	"\fListResource\x12'.towline.tfplugin6.ListResource.Request\x1a%.towline.tfplugin6.ListResource.Event0\x01\x12\x8b\x01\n" +
+	"\x1aValidateListResourceConfig\x125.towline.tfplugin6.ValidateListResourceConfig.Request\x1a6.towline.tfplugin6.ValidateListResourceConfig.Response\x12a\n" +
 	"\fGetFunctions\x12'.towline.tfplugin6.GetFunctions.Request\x1a(.towline.tfplugin6.GetFunctions.Response\x12a\n" +
-	"\fCallFunction\x12'.towline.tfplugin6.CallFunction.Request\x1a(.towline.tfplugin6.CallFunction.Response\x12a\n" +
+	"\fCallFunction\x12'.towline.tfplugin6.CallFunction.Request\x1a(.towline.tfplugin6.CallFunction.Response\x12y\n" +
+	"\x14ValidateActionConfig\x12/.towline.tfplugin6.ValidateActionConfig.Request\x1a0.towline.tfplugin6.ValidateActionConfig.Response\x12[\n" +
+	"\n" +
+	"PlanAction\x12%.towline.tfplugin6.PlanAction.Request\x1a&.towline.tfplugin6.PlanAction.Response\x12`\n" +
+	"\fInvokeAction\x12'.towline.tfplugin6.InvokeAction.Request\x1a%.towline.tfplugin6.InvokeAction.Event0\x01\x12a\n" +
 	"\fStopProvider\x12'.towline.tfplugin6.StopProvider.Request\x1a(.towline.tfplugin6.StopProvider.ResponseBRZPgithub.com/towline/terraform-provider-towline/internal/plugin/internal/tfplugin6b\x06proto3"
 
 var (
@@ -5909,7 +7027,7 @@ func file_tfplugin6_tfplugin6_proto_rawDescGZIP() []byte {
 }
 
 var file_tfplugin6_tfplugin6_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_tfplugin6_tfplugin6_proto_msgTypes = make([]protoimpl.MessageInfo, 98)
+var file_tfplugin6_tfplugin6_proto_msgTypes = make([]protoimpl.MessageInfo, 120)
 var file_tfplugin6_tfplugin6_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: towline.tfplugin6.StringKind
 	(Diagnostic_Severity)(0),                         // 1: towline.tfplugin6.Diagnostic.Severity
@@ -5926,267 +7044,325 @@ var file_tfplugin6_tfplugin6_proto_goTypes = []any{
 	(*ResourceIdentitySchema)(nil),                   // 12: towline.tfplugin6.ResourceIdentitySchema
 	(*ResourceIdentityData)(nil),                     // 13: towline.tfplugin6.ResourceIdentityData
 	(*Function)(nil),                                 // 14: towline.tfplugin6.Function
-	(*ServerCapabilities)(nil),                       // 15: towline.tfplugin6.ServerCapabilities
-	(*ClientCapabilities)(nil),                       // 16: towline.tfplugin6.ClientCapabilities
-	(*Deferred)(nil),                                 // 17: towline.tfplugin6.Deferred
-	(*GetMetadata)(nil),                              // 18: towline.tfplugin6.GetMetadata
-	(*GetProviderSchema)(nil),                        // 19: towline.tfplugin6.GetProviderSchema
-	(*ValidateProviderConfig)(nil),                   // 20: towline.tfplugin6.ValidateProviderConfig
-	(*UpgradeResourceState)(nil),                     // 21: towline.tfplugin6.UpgradeResourceState
-	(*ValidateResourceConfig)(nil),                   // 22: towline.tfplugin6.ValidateResourceConfig
-	(*ValidateDataResourceConfig)(nil),               // 23: towline.tfplugin6.ValidateDataResourceConfig
-	(*ConfigureProvider)(nil),                        // 24: towline.tfplugin6.ConfigureProvider
-	(*ReadResource)(nil),                             // 25: towline.tfplugin6.ReadResource
-	(*PlanResourceChange)(nil),                       // 26: towline.tfplugin6.PlanResourceChange
-	(*ApplyResourceChange)(nil),                      // 27: towline.tfplugin6.ApplyResourceChange
-	(*ImportResourceState)(nil),                      // 28: towline.tfplugin6.ImportResourceState
-	(*MoveResourceState)(nil),                        // 29: towline.tfplugin6.MoveResourceState
-	(*ReadDataSource)(nil),                           // 30: towline.tfplugin6.ReadDataSource
-	(*GetFunctions)(nil),                             // 31: towline.tfplugin6.GetFunctions
-	(*CallFunction)(nil),                             // 32: towline.tfplugin6.CallFunction
-	(*ValidateEphemeralResourceConfig)(nil),          // 33: towline.tfplugin6.ValidateEphemeralResourceConfig
-	(*OpenEphemeralResource)(nil),                    // 34: towline.tfplugin6.OpenEphemeralResource
-	(*RenewEphemeralResource)(nil),                   // 35: towline.tfplugin6.RenewEphemeralResource
-	(*CloseEphemeralResource)(nil),                   // 36: towline.tfplugin6.CloseEphemeralResource
-	(*GetResourceIdentitySchemas)(nil),               // 37: towline.tfplugin6.GetResourceIdentitySchemas
-	(*UpgradeResourceIdentity)(nil),                  // 38: towline.tfplugin6.UpgradeResourceIdentity
-	(*AttributePath_Step)(nil),                       // 39: towline.tfplugin6.AttributePath.Step
-	(*StopProvider_Request)(nil),                     // 40: towline.tfplugin6.StopProvider.Request
-	(*StopProvider_Response)(nil),                    // 41: towline.tfplugin6.StopProvider.Response
-	nil,                                              // 42: towline.tfplugin6.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 43: towline.tfplugin6.Schema.Block
-	(*Schema_Attribute)(nil),                         // 44: towline.tfplugin6.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 45: towline.tfplugin6.Schema.NestedBlock
-	(*Schema_Object)(nil),                            // 46: towline.tfplugin6.Schema.Object
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 47: towline.tfplugin6.ResourceIdentitySchema.IdentityAttribute
-	(*Function_Parameter)(nil),                       // 48: towline.tfplugin6.Function.Parameter
-	(*Function_Return)(nil),                          // 49: towline.tfplugin6.Function.Return
-	(*GetMetadata_Request)(nil),                      // 50: towline.tfplugin6.GetMetadata.Request
-	(*GetMetadata_Response)(nil),                     // 51: towline.tfplugin6.GetMetadata.Response
-	(*GetMetadata_FunctionMetadata)(nil),             // 52: towline.tfplugin6.GetMetadata.FunctionMetadata
-	(*GetMetadata_DataSourceMetadata)(nil),           // 53: towline.tfplugin6.GetMetadata.DataSourceMetadata
-	(*GetMetadata_ResourceMetadata)(nil),             // 54: towline.tfplugin6.GetMetadata.ResourceMetadata
-	(*GetMetadata_EphemeralResourceMetadata)(nil),    // 55: towline.tfplugin6.GetMetadata.EphemeralResourceMetadata
-	(*GetProviderSchema_Request)(nil),                // 56: towline.tfplugin6.GetProviderSchema.Request
-	(*GetProviderSchema_Response)(nil),               // 57: towline.tfplugin6.GetProviderSchema.Response
-	nil,                                              // 58: towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry
-	nil,                                              // 59: towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry
-	nil,                                              // 60: towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry
-	nil,                                              // 61: towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry
-	(*ValidateProviderConfig_Request)(nil),           // 62: towline.tfplugin6.ValidateProviderConfig.Request
-	(*ValidateProviderConfig_Response)(nil),          // 63: towline.tfplugin6.ValidateProviderConfig.Response
-	(*UpgradeResourceState_Request)(nil),             // 64: towline.tfplugin6.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 65: towline.tfplugin6.UpgradeResourceState.Response
-	(*ValidateResourceConfig_Request)(nil),           // 66: towline.tfplugin6.ValidateResourceConfig.Request
-	(*ValidateResourceConfig_Response)(nil),          // 67: towline.tfplugin6.ValidateResourceConfig.Response
-	(*ValidateDataResourceConfig_Request)(nil),       // 68: towline.tfplugin6.ValidateDataResourceConfig.Request
-	(*ValidateDataResourceConfig_Response)(nil),      // 69: towline.tfplugin6.ValidateDataResourceConfig.Response
-	(*ConfigureProvider_Request)(nil),                // 70: towline.tfplugin6.ConfigureProvider.Request
-	(*ConfigureProvider_Response)(nil),               // 71: towline.tfplugin6.ConfigureProvider.Response
-	(*ReadResource_Request)(nil),                     // 72: towline.tfplugin6.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 73: towline.tfplugin6.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 74: towline.tfplugin6.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 75: towline.tfplugin6.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 76: towline.tfplugin6.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 77: towline.tfplugin6.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 78: towline.tfplugin6.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 79: towline.tfplugin6.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 80: towline.tfplugin6.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 81: towline.tfplugin6.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 82: towline.tfplugin6.MoveResourceState.Response
-	(*ReadDataSource_Request)(nil),                   // 83: towline.tfplugin6.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 84: towline.tfplugin6.ReadDataSource.Response
-	(*GetFunctions_Request)(nil),                     // 85: towline.tfplugin6.GetFunctions.Request
-	(*GetFunctions_Response)(nil),                    // 86: towline.tfplugin6.GetFunctions.Response
-	nil,                                              // 87: towline.tfplugin6.GetFunctions.Response.FunctionsEntry
-	(*CallFunction_Request)(nil),                     // 88: towline.tfplugin6.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 89: towline.tfplugin6.CallFunction.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 90: towline.tfplugin6.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 91: towline.tfplugin6.ValidateEphemeralResourceConfig.Response
-	(*OpenEphemeralResource_Request)(nil),            // 92: towline.tfplugin6.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 93: towline.tfplugin6.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 94: towline.tfplugin6.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 95: towline.tfplugin6.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 96: towline.tfplugin6.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 97: towline.tfplugin6.CloseEphemeralResource.Response
-	(*GetResourceIdentitySchemas_Request)(nil),       // 98: towline.tfplugin6.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 99: towline.tfplugin6.GetResourceIdentitySchemas.Response
-	nil,                                      // 100: towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*UpgradeResourceIdentity_Request)(nil),  // 101: towline.tfplugin6.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil), // 102: towline.tfplugin6.UpgradeResourceIdentity.Response
-	(*timestamppb.Timestamp)(nil),            // 103: google.protobuf.Timestamp
+	(*ActionSchema)(nil),                             // 15: towline.tfplugin6.ActionSchema
+	(*ServerCapabilities)(nil),                       // 16: towline.tfplugin6.ServerCapabilities
+	(*ClientCapabilities)(nil),                       // 17: towline.tfplugin6.ClientCapabilities
+	(*Deferred)(nil),                                 // 18: towline.tfplugin6.Deferred
+	(*GetMetadata)(nil),                              // 19: towline.tfplugin6.GetMetadata
+	(*GetProviderSchema)(nil),                        // 20: towline.tfplugin6.GetProviderSchema
+	(*ValidateProviderConfig)(nil),                   // 21: towline.tfplugin6.ValidateProviderConfig
+	(*UpgradeResourceState)(nil),                     // 22: towline.tfplugin6.UpgradeResourceState
+	(*ValidateResourceConfig)(nil),                   // 23: towline.tfplugin6.ValidateResourceConfig
+	(*ValidateDataResourceConfig)(nil),               // 24: towline.tfplugin6.ValidateDataResourceConfig
+	(*ConfigureProvider)(nil),                        // 25: towline.tfplugin6.ConfigureProvider
+	(*ReadResource)(nil),                             // 26: towline.tfplugin6.ReadResource
+	(*PlanResourceChange)(nil),                       // 27: towline.tfplugin6.PlanResourceChange
+	(*ApplyResourceChange)(nil),                      // 28: towline.tfplugin6.ApplyResourceChange
+	(*ImportResourceState)(nil),                      // 29: towline.tfplugin6.ImportResourceState
+	(*MoveResourceState)(nil),                        // 30: towline.tfplugin6.MoveResourceState
+	(*ReadDataSource)(nil),                           // 31: towline.tfplugin6.ReadDataSource
+	(*GetFunctions)(nil),                             // 32: towline.tfplugin6.GetFunctions
+	(*CallFunction)(nil),                             // 33: towline.tfplugin6.CallFunction
+	(*ValidateEphemeralResourceConfig)(nil),          // 34: towline.tfplugin6.ValidateEphemeralResourceConfig
+	(*OpenEphemeralResource)(nil),                    // 35: towline.tfplugin6.OpenEphemeralResource
+	(*RenewEphemeralResource)(nil),                   // 36: towline.tfplugin6.RenewEphemeralResource
+	(*CloseEphemeralResource)(nil),                   // 37: towline.tfplugin6.CloseEphemeralResource
+	(*GetResourceIdentitySchemas)(nil),               // 38: towline.tfplugin6.GetResourceIdentitySchemas
+	(*UpgradeResourceIdentity)(nil),                  // 39: towline.tfplugin6.UpgradeResourceIdentity
+	(*ListResource)(nil),                             // 40: towline.tfplugin6.ListResource
+	(*ValidateListResourceConfig)(nil),               // 41: towline.tfplugin6.ValidateListResourceConfig
+	(*ValidateActionConfig)(nil),                     // 42: towline.tfplugin6.ValidateActionConfig
+	(*PlanAction)(nil),                               // 43: towline.tfplugin6.PlanAction
+	(*InvokeAction)(nil),                             // 44: towline.tfplugin6.InvokeAction
+	(*AttributePath_Step)(nil),                       // 45: towline.tfplugin6.AttributePath.Step
+	(*StopProvider_Request)(nil),                     // 46: towline.tfplugin6.StopProvider.Request
+	(*StopProvider_Response)(nil),                    // 47: towline.tfplugin6.StopProvider.Response
+	nil,                                              // 48: towline.tfplugin6.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 49: towline.tfplugin6.Schema.Block
+	(*Schema_Attribute)(nil),                         // 50: towline.tfplugin6.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 51: towline.tfplugin6.Schema.NestedBlock
+	(*Schema_Object)(nil),                            // 52: towline.tfplugin6.Schema.Object
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 53: towline.tfplugin6.ResourceIdentitySchema.IdentityAttribute
+	(*Function_Parameter)(nil),                       // 54: towline.tfplugin6.Function.Parameter
+	(*Function_Return)(nil),                          // 55: towline.tfplugin6.Function.Return
+	(*GetMetadata_Request)(nil),                      // 56: towline.tfplugin6.GetMetadata.Request
+	(*GetMetadata_Response)(nil),                     // 57: towline.tfplugin6.GetMetadata.Response
+	(*GetMetadata_FunctionMetadata)(nil),             // 58: towline.tfplugin6.GetMetadata.FunctionMetadata
+	(*GetMetadata_DataSourceMetadata)(nil),           // 59: towline.tfplugin6.GetMetadata.DataSourceMetadata
+	(*GetMetadata_ResourceMetadata)(nil),             // 60: towline.tfplugin6.GetMetadata.ResourceMetadata
+	(*GetMetadata_EphemeralResourceMetadata)(nil),    // 61: towline.tfplugin6.GetMetadata.EphemeralResourceMetadata
+	(*GetMetadata_ListResourceMetadata)(nil),         // 62: towline.tfplugin6.GetMetadata.ListResourceMetadata
+	(*GetMetadata_ActionMetadata)(nil),               // 63: towline.tfplugin6.GetMetadata.ActionMetadata
+	(*GetProviderSchema_Request)(nil),                // 64: towline.tfplugin6.GetProviderSchema.Request
+	(*GetProviderSchema_Response)(nil),               // 65: towline.tfplugin6.GetProviderSchema.Response
+	nil,                                              // 66: towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry
+	nil,                                              // 67: towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry
+	nil,                                              // 68: towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry
+	nil,                                              // 69: towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry
+	nil,                                              // 70: towline.tfplugin6.GetProviderSchema.Response.ListResourceSchemasEntry
+	nil,                                              // 71: towline.tfplugin6.GetProviderSchema.Response.ActionSchemasEntry
+	(*ValidateProviderConfig_Request)(nil),           // 72: towline.tfplugin6.ValidateProviderConfig.Request
+	(*ValidateProviderConfig_Response)(nil),          // 73: towline.tfplugin6.ValidateProviderConfig.Response
+	(*UpgradeResourceState_Request)(nil),             // 74: towline.tfplugin6.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 75: towline.tfplugin6.UpgradeResourceState.Response
+	(*ValidateResourceConfig_Request)(nil),           // 76: towline.tfplugin6.ValidateResourceConfig.Request
+	(*ValidateResourceConfig_Response)(nil),          // 77: towline.tfplugin6.ValidateResourceConfig.Response
+	(*ValidateDataResourceConfig_Request)(nil),       // 78: towline.tfplugin6.ValidateDataResourceConfig.Request
+	(*ValidateDataResourceConfig_Response)(nil),      // 79: towline.tfplugin6.ValidateDataResourceConfig.Response
+	(*ConfigureProvider_Request)(nil),                // 80: towline.tfplugin6.ConfigureProvider.Request
+	(*ConfigureProvider_Response)(nil),               // 81: towline.tfplugin6.ConfigureProvider.Response
+	(*ReadResource_Request)(nil),                     // 82: towline.tfplugin6.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 83: towline.tfplugin6.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 84: towline.tfplugin6.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 85: towline.tfplugin6.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 86: towline.tfplugin6.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 87: towline.tfplugin6.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 88: towline.tfplugin6.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 89: towline.tfplugin6.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 90: towline.tfplugin6.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 91: towline.tfplugin6.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 92: towline.tfplugin6.MoveResourceState.Response
+	(*ReadDataSource_Request)(nil),                   // 93: towline.tfplugin6.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 94: towline.tfplugin6.ReadDataSource.Response
+	(*GetFunctions_Request)(nil),                     // 95: towline.tfplugin6.GetFunctions.Request
+	(*GetFunctions_Response)(nil),                    // 96: towline.tfplugin6.GetFunctions.Response
+	nil,                                              // 97: towline.tfplugin6.GetFunctions.Response.FunctionsEntry
+	(*CallFunction_Request)(nil),                     // 98: towline.tfplugin6.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 99: towline.tfplugin6.CallFunction.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 100: towline.tfplugin6.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 101: towline.tfplugin6.ValidateEphemeralResourceConfig.Response
+	(*OpenEphemeralResource_Request)(nil),            // 102: towline.tfplugin6.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 103: towline.tfplugin6.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 104: towline.tfplugin6.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 105: towline.tfplugin6.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 106: towline.tfplugin6.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 107: towline.tfplugin6.CloseEphemeralResource.Response
+	(*GetResourceIdentitySchemas_Request)(nil),       // 108: towline.tfplugin6.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 109: towline.tfplugin6.GetResourceIdentitySchemas.Response
+	nil,                                         // 110: towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*UpgradeResourceIdentity_Request)(nil),     // 111: towline.tfplugin6.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),    // 112: towline.tfplugin6.UpgradeResourceIdentity.Response
+	(*ListResource_Request)(nil),                // 113: towline.tfplugin6.ListResource.Request
+	(*ListResource_Event)(nil),                  // 114: towline.tfplugin6.ListResource.Event
+	(*ValidateListResourceConfig_Request)(nil),  // 115: towline.tfplugin6.ValidateListResourceConfig.Request
+	(*ValidateListResourceConfig_Response)(nil), // 116: towline.tfplugin6.ValidateListResourceConfig.Response
+	(*ValidateActionConfig_Request)(nil),        // 117: towline.tfplugin6.ValidateActionConfig.Request
+	(*ValidateActionConfig_Response)(nil),       // 118: towline.tfplugin6.ValidateActionConfig.Response
+	(*PlanAction_Request)(nil),                  // 119: towline.tfplugin6.PlanAction.Request
+	(*PlanAction_Response)(nil),                 // 120: towline.tfplugin6.PlanAction.Response
+	(*InvokeAction_Request)(nil),                // 121: towline.tfplugin6.InvokeAction.Request
+	(*InvokeAction_Event)(nil),                  // 122: towline.tfplugin6.InvokeAction.Event
+	(*InvokeAction_Event_Progress)(nil),         // 123: towline.tfplugin6.InvokeAction.Event.Progress
+	(*InvokeAction_Event_Completed)(nil),        // 124: towline.tfplugin6.InvokeAction.Event.Completed
+	(*timestamppb.Timestamp)(nil),               // 125: google.protobuf.Timestamp
 }
 var file_tfplugin6_tfplugin6_proto_depIdxs = []int32{
 	1,   // 0: towline.tfplugin6.Diagnostic.severity:type_name -> towline.tfplugin6.Diagnostic.Severity
 	8,   // 1: towline.tfplugin6.Diagnostic.attribute:type_name -> towline.tfplugin6.AttributePath
-	39,  // 2: towline.tfplugin6.AttributePath.steps:type_name -> towline.tfplugin6.AttributePath.Step
-	42,  // 3: towline.tfplugin6.RawState.flatmap:type_name -> towline.tfplugin6.RawState.FlatmapEntry
-	43,  // 4: towline.tfplugin6.Schema.block:type_name -> towline.tfplugin6.Schema.Block
-	47,  // 5: towline.tfplugin6.ResourceIdentitySchema.identity_attributes:type_name -> towline.tfplugin6.ResourceIdentitySchema.IdentityAttribute
+	45,  // 2: towline.tfplugin6.AttributePath.steps:type_name -> towline.tfplugin6.AttributePath.Step
+	48,  // 3: towline.tfplugin6.RawState.flatmap:type_name -> towline.tfplugin6.RawState.FlatmapEntry
+	49,  // 4: towline.tfplugin6.Schema.block:type_name -> towline.tfplugin6.Schema.Block
+	53,  // 5: towline.tfplugin6.ResourceIdentitySchema.identity_attributes:type_name -> towline.tfplugin6.ResourceIdentitySchema.IdentityAttribute
 	5,   // 6: towline.tfplugin6.ResourceIdentityData.identity_data:type_name -> towline.tfplugin6.DynamicValue
-	48,  // 7: towline.tfplugin6.Function.parameters:type_name -> towline.tfplugin6.Function.Parameter
-	48,  // 8: towline.tfplugin6.Function.variadic_parameter:type_name -> towline.tfplugin6.Function.Parameter
-	49,  // 9: towline.tfplugin6.Function.return:type_name -> towline.tfplugin6.Function.Return
+	54,  // 7: towline.tfplugin6.Function.parameters:type_name -> towline.tfplugin6.Function.Parameter
+	54,  // 8: towline.tfplugin6.Function.variadic_parameter:type_name -> towline.tfplugin6.Function.Parameter
+	55,  // 9: towline.tfplugin6.Function.return:type_name -> towline.tfplugin6.Function.Return
 	0,   // 10: towline.tfplugin6.Function.description_kind:type_name -> towline.tfplugin6.StringKind
-	4,   // 11: towline.tfplugin6.Deferred.reason:type_name -> towline.tfplugin6.Deferred.Reason
-	44,  // 12: towline.tfplugin6.Schema.Block.attributes:type_name -> towline.tfplugin6.Schema.Attribute
-	45,  // 13: towline.tfplugin6.Schema.Block.block_types:type_name -> towline.tfplugin6.Schema.NestedBlock
-	0,   // 14: towline.tfplugin6.Schema.Block.description_kind:type_name -> towline.tfplugin6.StringKind
-	46,  // 15: towline.tfplugin6.Schema.Attribute.nested_type:type_name -> towline.tfplugin6.Schema.Object
-	0,   // 16: towline.tfplugin6.Schema.Attribute.description_kind:type_name -> towline.tfplugin6.StringKind
-	43,  // 17: towline.tfplugin6.Schema.NestedBlock.block:type_name -> towline.tfplugin6.Schema.Block
-	2,   // 18: towline.tfplugin6.Schema.NestedBlock.nesting:type_name -> towline.tfplugin6.Schema.NestedBlock.NestingMode
-	44,  // 19: towline.tfplugin6.Schema.Object.attributes:type_name -> towline.tfplugin6.Schema.Attribute
-	3,   // 20: towline.tfplugin6.Schema.Object.nesting:type_name -> towline.tfplugin6.Schema.Object.NestingMode
-	0,   // 21: towline.tfplugin6.Function.Parameter.description_kind:type_name -> towline.tfplugin6.StringKind
-	15,  // 22: towline.tfplugin6.GetMetadata.Response.server_capabilities:type_name -> towline.tfplugin6.ServerCapabilities
-	6,   // 23: towline.tfplugin6.GetMetadata.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	53,  // 24: towline.tfplugin6.GetMetadata.Response.data_sources:type_name -> towline.tfplugin6.GetMetadata.DataSourceMetadata
-	54,  // 25: towline.tfplugin6.GetMetadata.Response.resources:type_name -> towline.tfplugin6.GetMetadata.ResourceMetadata
-	52,  // 26: towline.tfplugin6.GetMetadata.Response.functions:type_name -> towline.tfplugin6.GetMetadata.FunctionMetadata
-	55,  // 27: towline.tfplugin6.GetMetadata.Response.ephemeral_resources:type_name -> towline.tfplugin6.GetMetadata.EphemeralResourceMetadata
-	11,  // 28: towline.tfplugin6.GetProviderSchema.Response.provider:type_name -> towline.tfplugin6.Schema
-	58,  // 29: towline.tfplugin6.GetProviderSchema.Response.resource_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry
-	59,  // 30: towline.tfplugin6.GetProviderSchema.Response.data_source_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry
-	6,   // 31: towline.tfplugin6.GetProviderSchema.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	11,  // 32: towline.tfplugin6.GetProviderSchema.Response.provider_meta:type_name -> towline.tfplugin6.Schema
-	15,  // 33: towline.tfplugin6.GetProviderSchema.Response.server_capabilities:type_name -> towline.tfplugin6.ServerCapabilities
-	60,  // 34: towline.tfplugin6.GetProviderSchema.Response.functions:type_name -> towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry
-	61,  // 35: towline.tfplugin6.GetProviderSchema.Response.ephemeral_resource_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry
-	11,  // 36: towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
-	11,  // 37: towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
-	14,  // 38: towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry.value:type_name -> towline.tfplugin6.Function
-	11,  // 39: towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
-	5,   // 40: towline.tfplugin6.ValidateProviderConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 41: towline.tfplugin6.ValidateProviderConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	10,  // 42: towline.tfplugin6.UpgradeResourceState.Request.raw_state:type_name -> towline.tfplugin6.RawState
-	5,   // 43: towline.tfplugin6.UpgradeResourceState.Response.upgraded_state:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 44: towline.tfplugin6.UpgradeResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	5,   // 45: towline.tfplugin6.ValidateResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 46: towline.tfplugin6.ValidateResourceConfig.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	6,   // 47: towline.tfplugin6.ValidateResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	5,   // 48: towline.tfplugin6.ValidateDataResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 49: towline.tfplugin6.ValidateDataResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	5,   // 50: towline.tfplugin6.ConfigureProvider.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 51: towline.tfplugin6.ConfigureProvider.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	6,   // 52: towline.tfplugin6.ConfigureProvider.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	5,   // 53: towline.tfplugin6.ReadResource.Request.current_state:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 54: towline.tfplugin6.ReadResource.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 55: towline.tfplugin6.ReadResource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	13,  // 56: towline.tfplugin6.ReadResource.Request.current_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 57: towline.tfplugin6.ReadResource.Response.new_state:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 58: towline.tfplugin6.ReadResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	17,  // 59: towline.tfplugin6.ReadResource.Response.deferred:type_name -> towline.tfplugin6.Deferred
-	13,  // 60: towline.tfplugin6.ReadResource.Response.new_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 61: towline.tfplugin6.PlanResourceChange.Request.prior_state:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 62: towline.tfplugin6.PlanResourceChange.Request.proposed_new_state:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 63: towline.tfplugin6.PlanResourceChange.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 64: towline.tfplugin6.PlanResourceChange.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 65: towline.tfplugin6.PlanResourceChange.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	13,  // 66: towline.tfplugin6.PlanResourceChange.Request.prior_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 67: towline.tfplugin6.PlanResourceChange.Response.planned_state:type_name -> towline.tfplugin6.DynamicValue
-	8,   // 68: towline.tfplugin6.PlanResourceChange.Response.requires_replace:type_name -> towline.tfplugin6.AttributePath
-	6,   // 69: towline.tfplugin6.PlanResourceChange.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	17,  // 70: towline.tfplugin6.PlanResourceChange.Response.deferred:type_name -> towline.tfplugin6.Deferred
-	13,  // 71: towline.tfplugin6.PlanResourceChange.Response.planned_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 72: towline.tfplugin6.ApplyResourceChange.Request.prior_state:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 73: towline.tfplugin6.ApplyResourceChange.Request.planned_state:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 74: towline.tfplugin6.ApplyResourceChange.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 75: towline.tfplugin6.ApplyResourceChange.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
-	13,  // 76: towline.tfplugin6.ApplyResourceChange.Request.planned_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 77: towline.tfplugin6.ApplyResourceChange.Response.new_state:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 78: towline.tfplugin6.ApplyResourceChange.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	13,  // 79: towline.tfplugin6.ApplyResourceChange.Response.new_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	16,  // 80: towline.tfplugin6.ImportResourceState.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	13,  // 81: towline.tfplugin6.ImportResourceState.Request.identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 82: towline.tfplugin6.ImportResourceState.ImportedResource.state:type_name -> towline.tfplugin6.DynamicValue
-	13,  // 83: towline.tfplugin6.ImportResourceState.ImportedResource.identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	79,  // 84: towline.tfplugin6.ImportResourceState.Response.imported_resources:type_name -> towline.tfplugin6.ImportResourceState.ImportedResource
-	6,   // 85: towline.tfplugin6.ImportResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	17,  // 86: towline.tfplugin6.ImportResourceState.Response.deferred:type_name -> towline.tfplugin6.Deferred
-	10,  // 87: towline.tfplugin6.MoveResourceState.Request.source_state:type_name -> towline.tfplugin6.RawState
-	10,  // 88: towline.tfplugin6.MoveResourceState.Request.source_identity:type_name -> towline.tfplugin6.RawState
-	5,   // 89: towline.tfplugin6.MoveResourceState.Response.target_state:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 90: towline.tfplugin6.MoveResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	13,  // 91: towline.tfplugin6.MoveResourceState.Response.target_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	5,   // 92: towline.tfplugin6.ReadDataSource.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 93: towline.tfplugin6.ReadDataSource.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 94: towline.tfplugin6.ReadDataSource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	5,   // 95: towline.tfplugin6.ReadDataSource.Response.state:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 96: towline.tfplugin6.ReadDataSource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	17,  // 97: towline.tfplugin6.ReadDataSource.Response.deferred:type_name -> towline.tfplugin6.Deferred
-	87,  // 98: towline.tfplugin6.GetFunctions.Response.functions:type_name -> towline.tfplugin6.GetFunctions.Response.FunctionsEntry
-	6,   // 99: towline.tfplugin6.GetFunctions.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	14,  // 100: towline.tfplugin6.GetFunctions.Response.FunctionsEntry.value:type_name -> towline.tfplugin6.Function
-	5,   // 101: towline.tfplugin6.CallFunction.Request.arguments:type_name -> towline.tfplugin6.DynamicValue
-	5,   // 102: towline.tfplugin6.CallFunction.Response.result:type_name -> towline.tfplugin6.DynamicValue
-	7,   // 103: towline.tfplugin6.CallFunction.Response.error:type_name -> towline.tfplugin6.FunctionError
-	5,   // 104: towline.tfplugin6.ValidateEphemeralResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	6,   // 105: towline.tfplugin6.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	5,   // 106: towline.tfplugin6.OpenEphemeralResource.Request.config:type_name -> towline.tfplugin6.DynamicValue
-	16,  // 107: towline.tfplugin6.OpenEphemeralResource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
-	6,   // 108: towline.tfplugin6.OpenEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	103, // 109: towline.tfplugin6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	5,   // 110: towline.tfplugin6.OpenEphemeralResource.Response.result:type_name -> towline.tfplugin6.DynamicValue
-	17,  // 111: towline.tfplugin6.OpenEphemeralResource.Response.deferred:type_name -> towline.tfplugin6.Deferred
-	6,   // 112: towline.tfplugin6.RenewEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	103, // 113: towline.tfplugin6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 114: towline.tfplugin6.CloseEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	100, // 115: towline.tfplugin6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	6,   // 116: towline.tfplugin6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	12,  // 117: towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> towline.tfplugin6.ResourceIdentitySchema
-	10,  // 118: towline.tfplugin6.UpgradeResourceIdentity.Request.raw_identity:type_name -> towline.tfplugin6.RawState
-	13,  // 119: towline.tfplugin6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> towline.tfplugin6.ResourceIdentityData
-	6,   // 120: towline.tfplugin6.UpgradeResourceIdentity.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
-	50,  // 121: towline.tfplugin6.Provider.GetMetadata:input_type -> towline.tfplugin6.GetMetadata.Request
-	56,  // 122: towline.tfplugin6.Provider.GetProviderSchema:input_type -> towline.tfplugin6.GetProviderSchema.Request
-	98,  // 123: towline.tfplugin6.Provider.GetResourceIdentitySchemas:input_type -> towline.tfplugin6.GetResourceIdentitySchemas.Request
-	62,  // 124: towline.tfplugin6.Provider.ValidateProviderConfig:input_type -> towline.tfplugin6.ValidateProviderConfig.Request
-	66,  // 125: towline.tfplugin6.Provider.ValidateResourceConfig:input_type -> towline.tfplugin6.ValidateResourceConfig.Request
-	68,  // 126: towline.tfplugin6.Provider.ValidateDataResourceConfig:input_type -> towline.tfplugin6.ValidateDataResourceConfig.Request
-	64,  // 127: towline.tfplugin6.Provider.UpgradeResourceState:input_type -> towline.tfplugin6.UpgradeResourceState.Request
-	101, // 128: towline.tfplugin6.Provider.UpgradeResourceIdentity:input_type -> towline.tfplugin6.UpgradeResourceIdentity.Request
-	70,  // 129: towline.tfplugin6.Provider.ConfigureProvider:input_type -> towline.tfplugin6.ConfigureProvider.Request
-	72,  // 130: towline.tfplugin6.Provider.ReadResource:input_type -> towline.tfplugin6.ReadResource.Request
-	74,  // 131: towline.tfplugin6.Provider.PlanResourceChange:input_type -> towline.tfplugin6.PlanResourceChange.Request
-	76,  // 132: towline.tfplugin6.Provider.ApplyResourceChange:input_type -> towline.tfplugin6.ApplyResourceChange.Request
-	78,  // 133: towline.tfplugin6.Provider.ImportResourceState:input_type -> towline.tfplugin6.ImportResourceState.Request
-	81,  // 134: towline.tfplugin6.Provider.MoveResourceState:input_type -> towline.tfplugin6.MoveResourceState.Request
-	83,  // 135: towline.tfplugin6.Provider.ReadDataSource:input_type -> towline.tfplugin6.ReadDataSource.Request
-	90,  // 136: towline.tfplugin6.Provider.ValidateEphemeralResourceConfig:input_type -> towline.tfplugin6.ValidateEphemeralResourceConfig.Request
-	92,  // 137: towline.tfplugin6.Provider.OpenEphemeralResource:input_type -> towline.tfplugin6.OpenEphemeralResource.Request
-	94,  // 138: towline.tfplugin6.Provider.RenewEphemeralResource:input_type -> towline.tfplugin6.RenewEphemeralResource.Request
-	96,  // 139: towline.tfplugin6.Provider.CloseEphemeralResource:input_type -> towline.tfplugin6.CloseEphemeralResource.Request
-	85,  // 140: towline.tfplugin6.Provider.GetFunctions:input_type -> towline.tfplugin6.GetFunctions.Request
-	88,  // 141: towline.tfplugin6.Provider.CallFunction:input_type -> towline.tfplugin6.CallFunction.Request
-	40,  // 142: towline.tfplugin6.Provider.StopProvider:input_type -> towline.tfplugin6.StopProvider.Request
-	51,  // 143: towline.tfplugin6.Provider.GetMetadata:output_type -> towline.tfplugin6.GetMetadata.Response
-	57,  // 144: towline.tfplugin6.Provider.GetProviderSchema:output_type -> towline.tfplugin6.GetProviderSchema.Response
-	99,  // 145: towline.tfplugin6.Provider.GetResourceIdentitySchemas:output_type -> towline.tfplugin6.GetResourceIdentitySchemas.Response
-	63,  // 146: towline.tfplugin6.Provider.ValidateProviderConfig:output_type -> towline.tfplugin6.ValidateProviderConfig.Response
-	67,  // 147: towline.tfplugin6.Provider.ValidateResourceConfig:output_type -> towline.tfplugin6.ValidateResourceConfig.Response
-	69,  // 148: towline.tfplugin6.Provider.ValidateDataResourceConfig:output_type -> towline.tfplugin6.ValidateDataResourceConfig.Response
-	65,  // 149: towline.tfplugin6.Provider.UpgradeResourceState:output_type -> towline.tfplugin6.UpgradeResourceState.Response
-	102, // 150: towline.tfplugin6.Provider.UpgradeResourceIdentity:output_type -> towline.tfplugin6.UpgradeResourceIdentity.Response
-	71,  // 151: towline.tfplugin6.Provider.ConfigureProvider:output_type -> towline.tfplugin6.ConfigureProvider.Response
-	73,  // 152: towline.tfplugin6.Provider.ReadResource:output_type -> towline.tfplugin6.ReadResource.Response
-	75,  // 153: towline.tfplugin6.Provider.PlanResourceChange:output_type -> towline.tfplugin6.PlanResourceChange.Response
-	77,  // 154: towline.tfplugin6.Provider.ApplyResourceChange:output_type -> towline.tfplugin6.ApplyResourceChange.Response
-	80,  // 155: towline.tfplugin6.Provider.ImportResourceState:output_type -> towline.tfplugin6.ImportResourceState.Response
-	82,  // 156: towline.tfplugin6.Provider.MoveResourceState:output_type -> towline.tfplugin6.MoveResourceState.Response
-	84,  // 157: towline.tfplugin6.Provider.ReadDataSource:output_type -> towline.tfplugin6.ReadDataSource.Response
-	91,  // 158: towline.tfplugin6.Provider.ValidateEphemeralResourceConfig:output_type -> towline.tfplugin6.ValidateEphemeralResourceConfig.Response
-	93,  // 159: towline.tfplugin6.Provider.OpenEphemeralResource:output_type -> towline.tfplugin6.OpenEphemeralResource.Response
-	95,  // 160: towline.tfplugin6.Provider.RenewEphemeralResource:output_type -> towline.tfplugin6.RenewEphemeralResource.Response
-	97,  // 161: towline.tfplugin6.Provider.CloseEphemeralResource:output_type -> towline.tfplugin6.CloseEphemeralResource.Response
-	86,  // 162: towline.tfplugin6.Provider.GetFunctions:output_type -> towline.tfplugin6.GetFunctions.Response
-	89,  // 163: towline.tfplugin6.Provider.CallFunction:output_type -> towline.tfplugin6.CallFunction.Response
-	41,  // 164: towline.tfplugin6.Provider.StopProvider:output_type -> towline.tfplugin6.StopProvider.Response
-	143, // [143:165] is the sub-list for method output_type
-	121, // [121:143] is the sub-list for method input_type
-	121, // [121:121] is the sub-list for extension type_name
-	121, // [121:121] is the sub-list for extension extendee
-	0,   // [0:121] is the sub-list for field type_name
+	11,  // 11: towline.tfplugin6.ActionSchema.schema:type_name -> towline.tfplugin6.Schema
+	4,   // 12: towline.tfplugin6.Deferred.reason:type_name -> towline.tfplugin6.Deferred.Reason
+	50,  // 13: towline.tfplugin6.Schema.Block.attributes:type_name -> towline.tfplugin6.Schema.Attribute
+	51,  // 14: towline.tfplugin6.Schema.Block.block_types:type_name -> towline.tfplugin6.Schema.NestedBlock
+	0,   // 15: towline.tfplugin6.Schema.Block.description_kind:type_name -> towline.tfplugin6.StringKind
+	52,  // 16: towline.tfplugin6.Schema.Attribute.nested_type:type_name -> towline.tfplugin6.Schema.Object
+	0,   // 17: towline.tfplugin6.Schema.Attribute.description_kind:type_name -> towline.tfplugin6.StringKind
+	49,  // 18: towline.tfplugin6.Schema.NestedBlock.block:type_name -> towline.tfplugin6.Schema.Block
+	2,   // 19: towline.tfplugin6.Schema.NestedBlock.nesting:type_name -> towline.tfplugin6.Schema.NestedBlock.NestingMode
+	50,  // 20: towline.tfplugin6.Schema.Object.attributes:type_name -> towline.tfplugin6.Schema.Attribute
+	3,   // 21: towline.tfplugin6.Schema.Object.nesting:type_name -> towline.tfplugin6.Schema.Object.NestingMode
+	0,   // 22: towline.tfplugin6.Function.Parameter.description_kind:type_name -> towline.tfplugin6.StringKind
+	16,  // 23: towline.tfplugin6.GetMetadata.Response.server_capabilities:type_name -> towline.tfplugin6.ServerCapabilities
+	6,   // 24: towline.tfplugin6.GetMetadata.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	59,  // 25: towline.tfplugin6.GetMetadata.Response.data_sources:type_name -> towline.tfplugin6.GetMetadata.DataSourceMetadata
+	60,  // 26: towline.tfplugin6.GetMetadata.Response.resources:type_name -> towline.tfplugin6.GetMetadata.ResourceMetadata
+	58,  // 27: towline.tfplugin6.GetMetadata.Response.functions:type_name -> towline.tfplugin6.GetMetadata.FunctionMetadata
+	61,  // 28: towline.tfplugin6.GetMetadata.Response.ephemeral_resources:type_name -> towline.tfplugin6.GetMetadata.EphemeralResourceMetadata
+	62,  // 29: towline.tfplugin6.GetMetadata.Response.list_resources:type_name -> towline.tfplugin6.GetMetadata.ListResourceMetadata
+	63,  // 30: towline.tfplugin6.GetMetadata.Response.actions:type_name -> towline.tfplugin6.GetMetadata.ActionMetadata
+	11,  // 31: towline.tfplugin6.GetProviderSchema.Response.provider:type_name -> towline.tfplugin6.Schema
+	66,  // 32: towline.tfplugin6.GetProviderSchema.Response.resource_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry
+	67,  // 33: towline.tfplugin6.GetProviderSchema.Response.data_source_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry
+	6,   // 34: towline.tfplugin6.GetProviderSchema.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	11,  // 35: towline.tfplugin6.GetProviderSchema.Response.provider_meta:type_name -> towline.tfplugin6.Schema
+	16,  // 36: towline.tfplugin6.GetProviderSchema.Response.server_capabilities:type_name -> towline.tfplugin6.ServerCapabilities
+	68,  // 37: towline.tfplugin6.GetProviderSchema.Response.functions:type_name -> towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry
+	69,  // 38: towline.tfplugin6.GetProviderSchema.Response.ephemeral_resource_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry
+	70,  // 39: towline.tfplugin6.GetProviderSchema.Response.list_resource_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.ListResourceSchemasEntry
+	71,  // 40: towline.tfplugin6.GetProviderSchema.Response.action_schemas:type_name -> towline.tfplugin6.GetProviderSchema.Response.ActionSchemasEntry
+	11,  // 41: towline.tfplugin6.GetProviderSchema.Response.ResourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
+	11,  // 42: towline.tfplugin6.GetProviderSchema.Response.DataSourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
+	14,  // 43: towline.tfplugin6.GetProviderSchema.Response.FunctionsEntry.value:type_name -> towline.tfplugin6.Function
+	11,  // 44: towline.tfplugin6.GetProviderSchema.Response.EphemeralResourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
+	11,  // 45: towline.tfplugin6.GetProviderSchema.Response.ListResourceSchemasEntry.value:type_name -> towline.tfplugin6.Schema
+	15,  // 46: towline.tfplugin6.GetProviderSchema.Response.ActionSchemasEntry.value:type_name -> towline.tfplugin6.ActionSchema
+	5,   // 47: towline.tfplugin6.ValidateProviderConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 48: towline.tfplugin6.ValidateProviderConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	10,  // 49: towline.tfplugin6.UpgradeResourceState.Request.raw_state:type_name -> towline.tfplugin6.RawState
+	5,   // 50: towline.tfplugin6.UpgradeResourceState.Response.upgraded_state:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 51: towline.tfplugin6.UpgradeResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 52: towline.tfplugin6.ValidateResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 53: towline.tfplugin6.ValidateResourceConfig.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	6,   // 54: towline.tfplugin6.ValidateResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 55: towline.tfplugin6.ValidateDataResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 56: towline.tfplugin6.ValidateDataResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 57: towline.tfplugin6.ConfigureProvider.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 58: towline.tfplugin6.ConfigureProvider.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	6,   // 59: towline.tfplugin6.ConfigureProvider.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 60: towline.tfplugin6.ReadResource.Request.current_state:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 61: towline.tfplugin6.ReadResource.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 62: towline.tfplugin6.ReadResource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	13,  // 63: towline.tfplugin6.ReadResource.Request.current_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 64: towline.tfplugin6.ReadResource.Response.new_state:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 65: towline.tfplugin6.ReadResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	18,  // 66: towline.tfplugin6.ReadResource.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	13,  // 67: towline.tfplugin6.ReadResource.Response.new_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 68: towline.tfplugin6.PlanResourceChange.Request.prior_state:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 69: towline.tfplugin6.PlanResourceChange.Request.proposed_new_state:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 70: towline.tfplugin6.PlanResourceChange.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 71: towline.tfplugin6.PlanResourceChange.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 72: towline.tfplugin6.PlanResourceChange.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	13,  // 73: towline.tfplugin6.PlanResourceChange.Request.prior_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 74: towline.tfplugin6.PlanResourceChange.Response.planned_state:type_name -> towline.tfplugin6.DynamicValue
+	8,   // 75: towline.tfplugin6.PlanResourceChange.Response.requires_replace:type_name -> towline.tfplugin6.AttributePath
+	6,   // 76: towline.tfplugin6.PlanResourceChange.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	18,  // 77: towline.tfplugin6.PlanResourceChange.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	13,  // 78: towline.tfplugin6.PlanResourceChange.Response.planned_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 79: towline.tfplugin6.ApplyResourceChange.Request.prior_state:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 80: towline.tfplugin6.ApplyResourceChange.Request.planned_state:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 81: towline.tfplugin6.ApplyResourceChange.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 82: towline.tfplugin6.ApplyResourceChange.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
+	13,  // 83: towline.tfplugin6.ApplyResourceChange.Request.planned_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 84: towline.tfplugin6.ApplyResourceChange.Response.new_state:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 85: towline.tfplugin6.ApplyResourceChange.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	13,  // 86: towline.tfplugin6.ApplyResourceChange.Response.new_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	17,  // 87: towline.tfplugin6.ImportResourceState.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	13,  // 88: towline.tfplugin6.ImportResourceState.Request.identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 89: towline.tfplugin6.ImportResourceState.ImportedResource.state:type_name -> towline.tfplugin6.DynamicValue
+	13,  // 90: towline.tfplugin6.ImportResourceState.ImportedResource.identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	89,  // 91: towline.tfplugin6.ImportResourceState.Response.imported_resources:type_name -> towline.tfplugin6.ImportResourceState.ImportedResource
+	6,   // 92: towline.tfplugin6.ImportResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	18,  // 93: towline.tfplugin6.ImportResourceState.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	10,  // 94: towline.tfplugin6.MoveResourceState.Request.source_state:type_name -> towline.tfplugin6.RawState
+	10,  // 95: towline.tfplugin6.MoveResourceState.Request.source_identity:type_name -> towline.tfplugin6.RawState
+	5,   // 96: towline.tfplugin6.MoveResourceState.Response.target_state:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 97: towline.tfplugin6.MoveResourceState.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	13,  // 98: towline.tfplugin6.MoveResourceState.Response.target_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 99: towline.tfplugin6.ReadDataSource.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 100: towline.tfplugin6.ReadDataSource.Request.provider_meta:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 101: towline.tfplugin6.ReadDataSource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	5,   // 102: towline.tfplugin6.ReadDataSource.Response.state:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 103: towline.tfplugin6.ReadDataSource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	18,  // 104: towline.tfplugin6.ReadDataSource.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	97,  // 105: towline.tfplugin6.GetFunctions.Response.functions:type_name -> towline.tfplugin6.GetFunctions.Response.FunctionsEntry
+	6,   // 106: towline.tfplugin6.GetFunctions.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	14,  // 107: towline.tfplugin6.GetFunctions.Response.FunctionsEntry.value:type_name -> towline.tfplugin6.Function
+	5,   // 108: towline.tfplugin6.CallFunction.Request.arguments:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 109: towline.tfplugin6.CallFunction.Response.result:type_name -> towline.tfplugin6.DynamicValue
+	7,   // 110: towline.tfplugin6.CallFunction.Response.error:type_name -> towline.tfplugin6.FunctionError
+	5,   // 111: towline.tfplugin6.ValidateEphemeralResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 112: towline.tfplugin6.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 113: towline.tfplugin6.OpenEphemeralResource.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 114: towline.tfplugin6.OpenEphemeralResource.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	6,   // 115: towline.tfplugin6.OpenEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	125, // 116: towline.tfplugin6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	5,   // 117: towline.tfplugin6.OpenEphemeralResource.Response.result:type_name -> towline.tfplugin6.DynamicValue
+	18,  // 118: towline.tfplugin6.OpenEphemeralResource.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	6,   // 119: towline.tfplugin6.RenewEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	125, // 120: towline.tfplugin6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 121: towline.tfplugin6.CloseEphemeralResource.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	110, // 122: towline.tfplugin6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	6,   // 123: towline.tfplugin6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	12,  // 124: towline.tfplugin6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> towline.tfplugin6.ResourceIdentitySchema
+	10,  // 125: towline.tfplugin6.UpgradeResourceIdentity.Request.raw_identity:type_name -> towline.tfplugin6.RawState
+	13,  // 126: towline.tfplugin6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	6,   // 127: towline.tfplugin6.UpgradeResourceIdentity.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 128: towline.tfplugin6.ListResource.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	13,  // 129: towline.tfplugin6.ListResource.Event.identity:type_name -> towline.tfplugin6.ResourceIdentityData
+	5,   // 130: towline.tfplugin6.ListResource.Event.resource_object:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 131: towline.tfplugin6.ListResource.Event.diagnostic:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 132: towline.tfplugin6.ValidateListResourceConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 133: towline.tfplugin6.ValidateListResourceConfig.Request.include_resource_object:type_name -> towline.tfplugin6.DynamicValue
+	5,   // 134: towline.tfplugin6.ValidateListResourceConfig.Request.limit:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 135: towline.tfplugin6.ValidateListResourceConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 136: towline.tfplugin6.ValidateActionConfig.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	6,   // 137: towline.tfplugin6.ValidateActionConfig.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	5,   // 138: towline.tfplugin6.PlanAction.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 139: towline.tfplugin6.PlanAction.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	6,   // 140: towline.tfplugin6.PlanAction.Response.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	18,  // 141: towline.tfplugin6.PlanAction.Response.deferred:type_name -> towline.tfplugin6.Deferred
+	5,   // 142: towline.tfplugin6.InvokeAction.Request.config:type_name -> towline.tfplugin6.DynamicValue
+	17,  // 143: towline.tfplugin6.InvokeAction.Request.client_capabilities:type_name -> towline.tfplugin6.ClientCapabilities
+	123, // 144: towline.tfplugin6.InvokeAction.Event.progress:type_name -> towline.tfplugin6.InvokeAction.Event.Progress
+	124, // 145: towline.tfplugin6.InvokeAction.Event.completed:type_name -> towline.tfplugin6.InvokeAction.Event.Completed
+	6,   // 146: towline.tfplugin6.InvokeAction.Event.Completed.diagnostics:type_name -> towline.tfplugin6.Diagnostic
+	56,  // 147: towline.tfplugin6.Provider.GetMetadata:input_type -> towline.tfplugin6.GetMetadata.Request
+	64,  // 148: towline.tfplugin6.Provider.GetProviderSchema:input_type -> towline.tfplugin6.GetProviderSchema.Request
+	108, // 149: towline.tfplugin6.Provider.GetResourceIdentitySchemas:input_type -> towline.tfplugin6.GetResourceIdentitySchemas.Request
+	72,  // 150: towline.tfplugin6.Provider.ValidateProviderConfig:input_type -> towline.tfplugin6.ValidateProviderConfig.Request
+	76,  // 151: towline.tfplugin6.Provider.ValidateResourceConfig:input_type -> towline.tfplugin6.ValidateResourceConfig.Request
+	78,  // 152: towline.tfplugin6.Provider.ValidateDataResourceConfig:input_type -> towline.tfplugin6.ValidateDataResourceConfig.Request
+	74,  // 153: towline.tfplugin6.Provider.UpgradeResourceState:input_type -> towline.tfplugin6.UpgradeResourceState.Request
+	111, // 154: towline.tfplugin6.Provider.UpgradeResourceIdentity:input_type -> towline.tfplugin6.UpgradeResourceIdentity.Request
+	80,  // 155: towline.tfplugin6.Provider.ConfigureProvider:input_type -> towline.tfplugin6.ConfigureProvider.Request
+	82,  // 156: towline.tfplugin6.Provider.ReadResource:input_type -> towline.tfplugin6.ReadResource.Request
+	84,  // 157: towline.tfplugin6.Provider.PlanResourceChange:input_type -> towline.tfplugin6.PlanResourceChange.Request
+	86,  // 158: towline.tfplugin6.Provider.ApplyResourceChange:input_type -> towline.tfplugin6.ApplyResourceChange.Request
+	88,  // 159: towline.tfplugin6.Provider.ImportResourceState:input_type -> towline.tfplugin6.ImportResourceState.Request
+	91,  // 160: towline.tfplugin6.Provider.MoveResourceState:input_type -> towline.tfplugin6.MoveResourceState.Request
+	93,  // 161: towline.tfplugin6.Provider.ReadDataSource:input_type -> towline.tfplugin6.ReadDataSource.Request
+	100, // 162: towline.tfplugin6.Provider.ValidateEphemeralResourceConfig:input_type -> towline.tfplugin6.ValidateEphemeralResourceConfig.Request
+	102, // 163: towline.tfplugin6.Provider.OpenEphemeralResource:input_type -> towline.tfplugin6.OpenEphemeralResource.Request
+	104, // 164: towline.tfplugin6.Provider.RenewEphemeralResource:input_type -> towline.tfplugin6.RenewEphemeralResource.Request
+	106, // 165: towline.tfplugin6.Provider.CloseEphemeralResource:input_type -> towline.tfplugin6.CloseEphemeralResource.Request
+	113, // 166: towline.tfplugin6.Provider.ListResource:input_type -> towline.tfplugin6.ListResource.Request
+	115, // 167: towline.tfplugin6.Provider.ValidateListResourceConfig:input_type -> towline.tfplugin6.ValidateListResourceConfig.Request
+	95,  // 168: towline.tfplugin6.Provider.GetFunctions:input_type -> towline.tfplugin6.GetFunctions.Request
+	98,  // 169: towline.tfplugin6.Provider.CallFunction:input_type -> towline.tfplugin6.CallFunction.Request
+	117, // 170: towline.tfplugin6.Provider.ValidateActionConfig:input_type -> towline.tfplugin6.ValidateActionConfig.Request
+	119, // 171: towline.tfplugin6.Provider.PlanAction:input_type -> towline.tfplugin6.PlanAction.Request
+	121, // 172: towline.tfplugin6.Provider.InvokeAction:input_type -> towline.tfplugin6.InvokeAction.Request
+	46,  // 173: towline.tfplugin6.Provider.StopProvider:input_type -> towline.tfplugin6.StopProvider.Request
+	57,  // 174: towline.tfplugin6.Provider.GetMetadata:output_type -> towline.tfplugin6.GetMetadata.Response
+	65,  // 175: towline.tfplugin6.Provider.GetProviderSchema:output_type -> towline.tfplugin6.GetProviderSchema.Response
+	109, // 176: towline.tfplugin6.Provider.GetResourceIdentitySchemas:output_type -> towline.tfplugin6.GetResourceIdentitySchemas.Response
+	73,  // 177: towline.tfplugin6.Provider.ValidateProviderConfig:output_type -> towline.tfplugin6.ValidateProviderConfig.Response
+	77,  // 178: towline.tfplugin6.Provider.ValidateResourceConfig:output_type -> towline.tfplugin6.ValidateResourceConfig.Response
+	79,  // 179: towline.tfplugin6.Provider.ValidateDataResourceConfig:output_type -> towline.tfplugin6.ValidateDataResourceConfig.Response
+	75,  // 180: towline.tfplugin6.Provider.UpgradeResourceState:output_type -> towline.tfplugin6.UpgradeResourceState.Response
+	112, // 181: towline.tfplugin6.Provider.UpgradeResourceIdentity:output_type -> towline.tfplugin6.UpgradeResourceIdentity.Response
+	81,  // 182: towline.tfplugin6.Provider.ConfigureProvider:output_type -> towline.tfplugin6.ConfigureProvider.Response
+	83,  // 183: towline.tfplugin6.Provider.ReadResource:output_type -> towline.tfplugin6.ReadResource.Response
+	85,  // 184: towline.tfplugin6.Provider.PlanResourceChange:output_type -> towline.tfplugin6.PlanResourceChange.Response
+	87,  // 185: towline.tfplugin6.Provider.ApplyResourceChange:output_type -> towline.tfplugin6.ApplyResourceChange.Response
+	90,  // 186: towline.tfplugin6.Provider.ImportResourceState:output_type -> towline.tfplugin6.ImportResourceState.Response
+	92,  // 187: towline.tfplugin6.Provider.MoveResourceState:output_type -> towline.tfplugin6.MoveResourceState.Response
+	94,  // 188: towline.tfplugin6.Provider.ReadDataSource:output_type -> towline.tfplugin6.ReadDataSource.Response
+	101, // 189: towline.tfplugin6.Provider.ValidateEphemeralResourceConfig:output_type -> towline.tfplugin6.ValidateEphemeralResourceConfig.Response
+	103, // 190: towline.tfplugin6.Provider.OpenEphemeralResource:output_type -> towline.tfplugin6.OpenEphemeralResource.Response
+	105, // 191: towline.tfplugin6.Provider.RenewEphemeralResource:output_type -> towline.tfplugin6.RenewEphemeralResource.Response
+	107, // 192: towline.tfplugin6.Provider.CloseEphemeralResource:output_type -> towline.tfplugin6.CloseEphemeralResource.Response
+	114, // 193: towline.tfplugin6.Provider.ListResource:output_type -> towline.tfplugin6.ListResource.Event
+	116, // 194: towline.tfplugin6.Provider.ValidateListResourceConfig:output_type -> towline.tfplugin6.ValidateListResourceConfig.Response
+	96,  // 195: towline.tfplugin6.Provider.GetFunctions:output_type -> towline.tfplugin6.GetFunctions.Response
+	99,  // 196: towline.tfplugin6.Provider.CallFunction:output_type -> towline.tfplugin6.CallFunction.Response
+	118, // 197: towline.tfplugin6.Provider.ValidateActionConfig:output_type -> towline.tfplugin6.ValidateActionConfig.Response
+	120, // 198: towline.tfplugin6.Provider.PlanAction:output_type -> towline.tfplugin6.PlanAction.Response
+	122, // 199: towline.tfplugin6.Provider.InvokeAction:output_type -> towline.tfplugin6.InvokeAction.Event
+	47,  // 200: towline.tfplugin6.Provider.StopProvider:output_type -> towline.tfplugin6.StopProvider.Response
+	174, // [174:201] is the sub-list for method output_type
+	147, // [147:174] is the sub-list for method input_type
+	147, // [147:147] is the sub-list for extension type_name
+	147, // [147:147] is the sub-list for extension extendee
+	0,   // [0:147] is the sub-list for field type_name
 }
 
 func init() { file_tfplugin6_tfplugin6_proto_init() }
@@ -6195,22 +7371,27 @@ func file_tfplugin6_tfplugin6_proto_init() {
 		return
 	}
 	file_tfplugin6_tfplugin6_proto_msgTypes[2].OneofWrappers = []any{}
-	file_tfplugin6_tfplugin6_proto_msgTypes[34].OneofWrappers = []any{
+	file_tfplugin6_tfplugin6_proto_msgTypes[40].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_tfplugin6_tfplugin6_proto_msgTypes[88].OneofWrappers = []any{}
-	file_tfplugin6_tfplugin6_proto_msgTypes[89].OneofWrappers = []any{}
-	file_tfplugin6_tfplugin6_proto_msgTypes[90].OneofWrappers = []any{}
-	file_tfplugin6_tfplugin6_proto_msgTypes[91].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[98].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[99].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[100].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[101].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[109].OneofWrappers = []any{}
+	file_tfplugin6_tfplugin6_proto_msgTypes[117].OneofWrappers = []any{
+		(*InvokeAction_Event_Progress_)(nil),
+		(*InvokeAction_Event_Completed_)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tfplugin6_tfplugin6_proto_rawDesc), len(file_tfplugin6_tfplugin6_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   98,
+			NumMessages:   120,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -99,6 +99,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 		ResourceSchemas: map[string]*tfprotov6.Schema{
 			"fault_object": objectSchema(),
 		},
+		ListResourceSchemas: listSchemas(),
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{
 			"fault_token": tokenSchema(),
 		},

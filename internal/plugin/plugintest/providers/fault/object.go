@@ -193,8 +193,7 @@ func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourc
 
 // identity is what newer clients want to know of an object; older ones look past it.
 func identity() *tfprotov6.ResourceIdentityData {
-	ty := tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String}}
-	dv, err := tfprotov6.NewDynamicValue(ty, tftypes.NewValue(ty, map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i")}))
+	dv, err := tfprotov6.NewDynamicValue(identityType, tftypes.NewValue(identityType, map[string]tftypes.Value{"id": tftypes.NewValue(tftypes.String, "i")}))
 	if err != nil {
 		return nil
 	}

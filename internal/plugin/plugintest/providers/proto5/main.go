@@ -72,6 +72,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchema
 				Block: &tfprotov5.SchemaBlock{Attributes: []*tfprotov5.SchemaAttribute{attr("port", tftypes.Number, required), attr("proto", tftypes.String, optional)}},
 			}},
 		}}},
+		ListResourceSchemas: listSchemas(),
 		EphemeralResourceSchemas: map[string]*tfprotov5.Schema{"v5_token": {Block: &tfprotov5.SchemaBlock{
 			Attributes: []*tfprotov5.SchemaAttribute{attr("text", tftypes.String, required), attr("result", tftypes.String, computed)},
 		}}},
