@@ -271,6 +271,7 @@ func (a *Agent) openMemory() (err error) {
 		return err
 	}
 	a.shard = control.Shard{Environment: a.config.Environment, Name: a.memory.Shard}
+	a.grants.take(repository.ClickedGrants(a.memory.Clicked))
 	return a.openOutbox()
 }
 

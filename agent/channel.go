@@ -48,19 +48,19 @@ type bulletin struct {
 func (b *bulletin) shown() string {
 	text := append([]string{b.headline}, b.lines...)
 	for _, button := range b.buttons {
-		text = append(text, button.press.value())
+		text = append(text, button.press.shown())
 	}
 	return digestOf([]byte(strings.Join(text, "\n")))
 }
 
 // bulletin says what people are to see of the round; nil if there is nothing.
 func (r *round) bulletin() *bulletin {
-	if len(r.judged)+len(r.unmanaged) == 0 && r.asked == nil {
+	if len(r.judged)+len(r.unmanaged)+len(r.inSlack) == 0 && r.asked == nil {
 		return nil
 	}
 	b := &bulletin{headline: r.headline(), lines: r.lines(), buttons: r.buttons(), names: r.told(), status: r.status()}
 	settled := r.asked == nil || r.asked.standing.Phase == control.ProposalApproved
-	b.over = settled && r.standing()+len(r.unmanaged) == 0 && !r.fruitless()
+	b.over = settled && r.standing()+len(r.unmanaged)+len(r.inSlack) == 0 && !r.fruitless()
 	return b
 }
 
@@ -100,6 +100,9 @@ func (r *round) status() string {
 	if len(r.unmanaged) > 0 {
 		parts = append(parts, fmt.Sprintf("%d managed by nobody", len(r.unmanaged)))
 	}
+	if grants := r.grantsStatus(); grants != "" {
+		parts = append(parts, grants)
+	}
 	text := strings.Join(parts, "; ")
 	if r.asked != nil {
 		text = strings.TrimPrefix(text+". "+r.askedText(), ". ")
@@ -115,7 +118,7 @@ func (r *round) buttons() []button {
 		about.subject = a.proposal.Digest
 		out = append(out, about.button(control.ClickApprove), about.button(control.ClickReject))
 	}
-	return append(out, r.holdButtons(about)...)
+	return slices.Concat(out, r.holdButtons(about), r.glassButton(about), r.grantButtons(about))
 }
 
 // holdButtons let people keep drift from being corrected, and go on with it.
@@ -340,14 +343,16 @@ func isGone(err error) bool {
 
 // advice is what to do about an answer of Slack.
 var advice = map[string]string{
-	"channel_not_found": "the bot does not see the channel of towline_agent's slack; check its name, and invite the bot",
-	"not_in_channel":    "invite the bot into the channel of towline_agent's slack",
-	"is_archived":       "the channel of towline_agent's slack is archived; declare another",
-	"invalid_auth":      "the token is not valid; check where towline_agent's slack says that it is",
-	"not_authed":        "the token is not valid; check where towline_agent's slack says that it is",
-	"token_revoked":     "the token was revoked; install the app again and put the new token in its place",
-	"account_inactive":  "the app was removed from the workspace; install it again",
-	"missing_scope":     "the app lacks a scope; it needs chat:write, and connections:write for its own token",
+	"channel_not_found":    "the bot does not see the channel of towline_agent's slack; check its name, and invite the bot",
+	"not_in_channel":       "invite the bot into the channel of towline_agent's slack",
+	"is_archived":          "the channel of towline_agent's slack is archived; declare another",
+	"invalid_auth":         "the token is not valid; check where towline_agent's slack says that it is",
+	"not_authed":           "the token is not valid; check where towline_agent's slack says that it is",
+	"token_revoked":        "the token was revoked; install the app again and put the new token in its place",
+	"account_inactive":     "the app was removed from the workspace; install it again",
+	"expired_trigger_id":   "Slack waits three seconds for the form, and it came later; click again",
+	"exchanged_trigger_id": "the form was opened before; click again",
+	"missing_scope":        "the app lacks a scope; it needs chat:write, and connections:write for its own token",
 }
 
 // slackProblem says of an error what to do, and nothing of addresses that hold secrets.

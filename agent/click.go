@@ -24,12 +24,44 @@ type press struct {
 	number                      int
 
 	user, team, channel, message string
+	// trigger lets a form be opened, within three seconds.
+	trigger string
 	// foreign tells that the user is of another workspace than the app.
 	foreign bool
 }
 
 // actionPrefix begins the IDs of our buttons.
 const actionPrefix = "towline-"
+
+// What buttons ask for beside what a [control.Click] says.
+const (
+	pressBreakGlass   control.ClickVerb = "break-glass" // opens a form about an occurrence of drift; the number is that of a receipt with it
+	pressApproveGrant control.ClickVerb = "approve-grant"
+	pressCloseGrant   control.ClickVerb = "close-grant"
+)
+
+// aboutGrants tells whether a press is about grants.
+func (p press) aboutGrants() bool {
+	return p.verb == pressBreakGlass || p.verb == pressApproveGrant || p.verb == pressCloseGrant
+}
+
+// valid tells whether a press is one of ours, as far as it says itself.
+func (p press) valid() bool {
+	click := p.click("relay", time.Unix(0, 0).UTC())
+	if !p.aboutGrants() {
+		return click.Validate() == nil
+	}
+	click.Verb, click.Number = control.ClickApprove, 0 // the rest has the same form
+	return click.Validate() == nil && (p.verb == pressBreakGlass) == (p.number > 0)
+}
+
+// shown is of a button what stands for what it shows: not which receipt it names.
+func (p press) shown() string {
+	if p.verb == pressBreakGlass {
+		p.number = 0
+	}
+	return p.value()
+}
 
 // value is what a button carries.
 func (p press) value() string {
@@ -45,21 +77,32 @@ func pressOf(callback slack.InteractionCallback) (p press, ok bool) {
 		if action == nil || !strings.HasPrefix(action.ActionID, actionPrefix) {
 			continue
 		}
-		parts := strings.Split(action.Value, "/")
-		if len(parts) != 5 {
+		if p, ok = parsePress(action.Value); !ok {
 			return press{}, false
 		}
-		n, err := strconv.Atoi(parts[4])
-		p = press{
-			verb: control.ClickVerb(parts[0]), environment: parts[1], agent: parts[2], subject: parts[3], number: n,
-			user: callback.User.ID, team: callback.User.TeamID, channel: callback.Channel.ID, message: callback.Message.Timestamp,
-		}
-		if p.team == "" {
-			p.team = callback.Team.ID
-		}
-		return p, err == nil && p.click("relay", time.Unix(0, 0).UTC()).Validate() == nil
+		p.from(callback)
+		p.channel, p.message, p.trigger = callback.Channel.ID, callback.Message.Timestamp, callback.TriggerID
+		return p, p.valid()
 	}
 	return press{}, false
+}
+
+// parsePress is the reverse of value.
+func parsePress(value string) (p press, ok bool) {
+	parts := strings.Split(value, "/")
+	if len(parts) != 5 {
+		return press{}, false
+	}
+	n, err := strconv.Atoi(parts[4])
+	return press{verb: control.ClickVerb(parts[0]), environment: parts[1], agent: parts[2], subject: parts[3], number: n}, err == nil
+}
+
+// from notes who pressed.
+func (p *press) from(callback slack.InteractionCallback) {
+	p.user, p.team = callback.User.ID, callback.User.TeamID
+	if p.team == "" {
+		p.team = callback.Team.ID
+	}
 }
 
 // click is what is written of it.
@@ -71,14 +114,19 @@ func (p press) click(relay string, now time.Time) control.Click {
 }
 
 // button is a button of a message.
-type button struct{ press press }
+type button struct {
+	press press
+	// about names the grant that it is about; several tells that there are more of them.
+	about   string
+	several bool
+}
 
 func (p press) button(verb control.ClickVerb) button {
 	p.verb = verb
 	if verb == control.ClickApprove || verb == control.ClickReject {
 		p.number = 0
 	}
-	return button{p}
+	return button{press: p}
 }
 
 // words are what a button says, and what it asks before it is believed.
@@ -90,20 +138,43 @@ var words = map[control.ClickVerb]struct {
 	control.ClickReject:  {"Reject", "Reject exactly this plan? It cannot be taken back.", slack.StyleDanger},
 	control.ClickHold:    {"Hold", "Keep what differs now from being corrected, until it changes or is released?", slack.StyleDefault},
 	control.ClickRelease: {"Release", "Let what was held be corrected?", slack.StyleDefault},
+	pressBreakGlass:      {"Break glass", "", slack.StyleDanger}, // a form follows
+	pressApproveGrant:    {"Approve grant", "Approve exactly this break-glass grant? What it names is left alone until it ends.", slack.StylePrimary},
+	pressCloseGrant:      {"Close grant", "End this break-glass grant? What differs is then handled as its policy says. It cannot be taken back.", slack.StyleDefault},
 }
 
 func (b button) element(i int) slack.BlockElement {
-	say := func(text string) *slack.TextBlockObject {
-		return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
-	}
 	word := words[b.press.verb]
-	element := slack.NewButtonBlockElement(actionPrefix+string(b.press.verb)+"-"+strconv.Itoa(i), b.press.value(), say(word.label))
-	return element.WithStyle(word.style).WithConfirm(slack.NewConfirmationBlockObject(say(word.label), say(word.confirm), say(word.label), say("Cancel")))
+	label := word.label
+	if b.several {
+		label += " " + b.about[max(0, len(b.about)-grantTail):]
+	}
+	element := slack.NewButtonBlockElement(actionPrefix+string(b.press.verb)+"-"+strconv.Itoa(i), b.press.value(), say(label)).WithStyle(word.style)
+	if word.confirm == "" {
+		return element
+	}
+	title := word.label
+	if b.about != "" {
+		title = "Grant " + b.about
+	}
+	return element.WithConfirm(slack.NewConfirmationBlockObject(say(title), say(word.confirm), say(word.label), say("Cancel")))
 }
+
+// grantTail is how much of a grant's name tells it from others beside it.
+const grantTail = 8
 
 // obey does what a press asks for, if who pressed may, and says what came of it.
 func (e *ear) obey(ctx context.Context, declared *repository.State, p press) string {
-	owner, ok := declared.Agents[p.agent]
+	if text := e.misdirected(declared, p); text != "" {
+		return text
+	}
+	said, err := e.record(ctx, declared, declared.Agents[p.agent], p)
+	return e.explain(p, said, err)
+}
+
+// misdirected says why a press is none for this agent to take; "" if it is.
+func (e *ear) misdirected(declared *repository.State, p press) string {
+	_, ok := declared.Agents[p.agent]
 	switch {
 	case p.environment != e.environment:
 		return fmt.Sprintf("Nothing was recorded. This button is of environment %s, and an agent of %s received the click: both use one Slack app. Give each environment an app of its own. Until then: %s", p.environment, e.environment, p.command())
@@ -112,7 +183,11 @@ func (e *ear) obey(ctx context.Context, declared *repository.State, p press) str
 	case p.foreign:
 		return "Nothing was recorded. You are of another workspace than the app, and its people alone are asked."
 	}
-	said, err := e.record(ctx, declared, owner, p)
+	return ""
+}
+
+// explain is what is said of an error, or what there is to say without one.
+func (e *ear) explain(p press, said string, err error) string {
 	switch {
 	case errors.Is(err, repository.ErrNotEnrolled), errors.Is(err, repository.ErrNotFound), errors.Is(err, repository.ErrNotBelieved):
 		return fmt.Sprintf("Nothing was recorded. What agent %s has signed about this is not in the store: %s.", p.agent, err)
@@ -128,11 +203,17 @@ func (p press) command() string {
 	case control.ClickApprove, control.ClickReject:
 		return fmt.Sprintf("`towline plans %s -environment %s -key KEY %s`", p.verb, p.environment, short(p.subject))
 	}
+	if p.verb == pressApproveGrant || p.verb == pressCloseGrant {
+		return fmt.Sprintf("`towline break-glass %s -environment %s -key KEY GRANT`", strings.TrimSuffix(string(p.verb), "-grant"), p.environment)
+	}
 	return fmt.Sprintf("`towline break-glass open -environment %s`", p.environment)
 }
 
 // record writes what was clicked, if it would count, and says how things stand then.
 func (e *ear) record(ctx context.Context, declared *repository.State, owner control.Agent, p press) (string, error) {
+	if p.verb == pressApproveGrant || p.verb == pressCloseGrant {
+		return e.sayOfGrant(ctx, declared, p)
+	}
 	reports, err := repository.OpenReports(ctx, e.store, owner)
 	if err != nil {
 		return "", err
@@ -144,6 +225,8 @@ func (e *ear) record(ctx context.Context, declared *repository.State, owner cont
 	switch p.verb {
 	case control.ClickApprove, control.ClickReject:
 		return e.decide(ctx, declared, reports, beat, p)
+	case pressBreakGlass:
+		return e.openForm(ctx, declared, owner, reports, beat, p)
 	}
 	return e.holdOrRelease(ctx, declared, owner, reports, beat, p)
 }
@@ -229,11 +312,16 @@ func (e *ear) write(ctx context.Context, p press) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.store.PutIfAbsent(ctx, click.Key(), signed)
+	return e.put(ctx, click.Key(), signed, p.agent == e.agent)
+}
+
+// put writes what was signed, once; with mine this agent has a look at once.
+func (e *ear) put(ctx context.Context, key string, signed []byte, mine bool) error {
+	_, err := e.store.PutIfAbsent(ctx, key, signed)
 	if errors.Is(err, objstore.ErrExist) {
 		return nil // it came once more
 	}
-	if err == nil && p.agent == e.agent {
+	if err == nil && mine {
 		select {
 		case e.woken <- struct{}{}:
 		default:

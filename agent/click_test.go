@@ -293,6 +293,10 @@ func TestAttackHostileEnvelopes(t *testing.T) {
 		`{"type":"interactive","envelope_id":"x","payload":{"type":"block_actions","actions":null}}`,
 		`{"type":"interactive","envelope_id":"x","payload":{"type":"block_actions","actions":[null,{"type":"button","action_id":"towline-approve-0"}]}}`,
 		`{"type":"interactive","envelope_id":"x","payload":{"type":"view_submission","view":{"state":{"values":{"a":{"b":null}}}}}}`,
+		`{"type":"interactive","envelope_id":"x","payload":{"type":"view_submission","view":{"id":"V1","callback_id":"towline-break-glass"}}}`,
+		`{"type":"interactive","envelope_id":"x","payload":{"type":"view_submission","view":{"id":"V1","callback_id":"towline-break-glass","private_metadata":"{}","state":{"values":null}}}}`,
+		`{"type":"interactive","envelope_id":"x","payload":{"type":"view_submission","view":{"id":"V1","callback_id":"towline-break-glass","private_metadata":"` + strings.Repeat("[", 1<<17) + `","state":{"values":{"targets":{"targets":{"selected_options":[{}]}}}}}}}`,
+		`{"type":"interactive","envelope_id":"x","payload":{"type":"view_closed","view":{"id":"V1","callback_id":"towline-break-glass"}}}`,
 		`{"type":"events_api","envelope_id":"x","payload":{"type":"event_callback","event":{"type":"message"}}}`,
 		`{"type":"slash_commands","envelope_id":"x","payload":{"command":"/towline"}}`,
 		`{"type":"interactive","envelope_id":"x","payload":{"type":"block_actions","user":{"id":"` + strings.Repeat("U", 1<<19) + `"}}}`,
@@ -305,6 +309,7 @@ func TestAttackHostileEnvelopes(t *testing.T) {
 	for _, value := range []string{
 		"", "approve", "approve/prod/a1/" + digest, "approve/prod/a1/" + digest + "/1", "approve/prod/a1/" + digest + "/x", "approve/prod/a1/" + digest + "/0/", "approve/prod/../" + digest + "/0",
 		"destroy/prod/a1/" + digest + "/0", "approve/prod/a1/" + strings.Repeat("a", 63) + "/0", "approve/prod/a1/" + strings.Repeat("../", 21) + "a/0", "hold/prod/a1/" + digest + "/-1", "hold/prod/a1/" + digest + "/99999999999999999999",
+		"break-glass/prod/a1/" + digest + "/0", "break-glass/prod/a1/" + digest + "/-7", "approve-grant/prod/a1/" + digest + "/1", "close-grant/prod/a1/x/0",
 	} {
 		app.Deliver(app.Envelope(anaInSlack, slacktest.Team, m, slacktest.Button{ActionID: "towline-approve-0", Value: value}))
 	}
@@ -317,6 +322,8 @@ func TestAttackHostileEnvelopes(t *testing.T) {
 	for n, want := range map[string]string{
 		"approve/prod/a1/" + other + "/0": "is superseded", "approve/prod/zz/" + digest + "/0": "declares no agent zz",
 		"approve/test/a1/" + digest + "/0": "This button is of environment test", "hold/prod/a1/" + other + "/1": "What differs has changed since",
+		"approve-grant/prod/a1/" + other + "/0": "The grant of this button is not there any more", "close-grant/test/a1/" + other + "/0": "This button is of environment test",
+		"break-glass/test/a1/" + other + "/7": "This button is of environment test",
 	} {
 		before := len(app.Answers(0))
 		app.Deliver(app.Envelope(anaInSlack, slacktest.Team, m, slacktest.Button{ActionID: "towline-approve-0", Value: n}))

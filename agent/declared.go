@@ -33,3 +33,10 @@ func LastDeclared(ctx context.Context, config Config) (*repository.State, error)
 	}
 	return client.Last(ctx, config.Environment, remembered.Channel)
 }
+
+// LastClicked is what the agent of a configuration has read last of what people did in
+// Slack about grants that had not ended. It asks no store and may run beside the agent.
+func LastClicked(config Config) (repository.GrantFiles, error) {
+	remembered, _, err := loadMemory(config.DataDir)
+	return repository.ClickedGrants(remembered.Clicked), err
+}

@@ -37,6 +37,11 @@ type ear struct {
 	http    *http.Client
 	// woken tells the agent that there is something for its next round.
 	woken chan struct{}
+	// presses are clicks to be answered one after the other; forms those that ask for a
+	// form, which Slack waits for.
+	presses, forms chan press
+	// sending bounds the forms that are taken at once.
+	sending chan struct{}
 
 	mu sync.Mutex
 	// declared is what clicks are judged by; nil while none are taken. changed is closed
@@ -49,6 +54,8 @@ type ear struct {
 const (
 	// maxWaitingClicks bounds the clicks that are not answered yet.
 	maxWaitingClicks = 32
+	// maxForms bounds the forms that are taken at once.
+	maxForms = 8
 	// maxEnvelope bounds what Slack sends at once, in bytes.
 	maxEnvelope = 1 << 20
 	// clickTimeout bounds the answer to one click.
@@ -63,6 +70,7 @@ func (a *Agent) newEar() *ear {
 	return &ear{
 		store: a.store, environment: a.config.Environment, agent: a.config.Agent, url: a.config.slackURL(), private: a.private, secrets: a.secrets, log: a.log,
 		now: a.now, http: a.http, woken: make(chan struct{}, 1), changed: make(chan struct{}),
+		presses: make(chan press, maxWaitingClicks), forms: make(chan press, maxWaitingClicks), sending: make(chan struct{}, maxForms),
 	}
 }
 
@@ -98,9 +106,9 @@ func (e *ear) heeded() (declared *repository.State, app control.Slack, changed <
 
 // listen keeps one connection after the other. Each begins with the tokens as they are then.
 func (e *ear) listen(ctx context.Context) {
-	presses := make(chan press, maxWaitingClicks)
 	var answering sync.WaitGroup
-	answering.Go(func() { e.answerAll(ctx, presses) })
+	answering.Go(func() { e.answerAll(ctx, e.presses) })
+	answering.Go(func() { e.answerAll(ctx, e.forms) })
 	defer answering.Wait()
 	for pause := firstPause; ctx.Err() == nil; {
 		declared, app, changed := e.heeded()
@@ -112,7 +120,7 @@ func (e *ear) listen(ctx context.Context) {
 			continue
 		}
 		began := time.Now()
-		if err := e.connection(ctx, app, changed, presses); err != nil && ctx.Err() == nil {
+		if err := e.connection(ctx, app, changed); err != nil && ctx.Err() == nil {
 			e.log.Warn("no clicks are taken from Slack; it is tried again", "error", err)
 		}
 		if time.Since(began) >= steady {
@@ -129,8 +137,10 @@ func (e *ear) listen(ctx context.Context) {
 
 // connection takes clicks over one connection until it ends, another app is declared, or
 // ctx ends.
-func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan struct{}, presses chan<- press) error {
+func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
+	var sent sync.WaitGroup
+	defer sent.Wait()
 	defer cancel()
 	client, err := e.client(ctx, app, true)
 	if err != nil {
@@ -146,9 +156,10 @@ func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan 
 	for {
 		select {
 		case event := <-socket.Events:
-			if !e.event(ctx, socket, event, who.TeamID, presses) {
+			if !e.event(event) {
 				cancel()
 			}
+			e.request(ctx, socket, event, who.TeamID, &sent)
 		case <-changed:
 			cancel()
 			changed = nil
@@ -161,9 +172,9 @@ func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan 
 	}
 }
 
-// event takes one event. It is false where the connection has ended: the next begins after
-// a pause, which the library would not make.
-func (e *ear) event(ctx context.Context, socket *socketmode.Client, event socketmode.Event, team string, presses chan<- press) bool {
+// event heeds what an event says of the connection. It is false where that has ended: the
+// next begins after a pause, which the library would not make.
+func (e *ear) event(event socketmode.Event) bool {
 	switch event.Type {
 	case socketmode.EventTypeConnecting:
 		connecting, ok := event.Data.(*slack.ConnectingEvent)
@@ -181,28 +192,66 @@ func (e *ear) event(ctx context.Context, socket *socketmode.Client, event socket
 	case socketmode.EventTypeErrorBadMessage, socketmode.EventTypeIncomingError:
 		e.log.Warn("Slack sent something that cannot be read; it is left out")
 	}
-	if event.Request == nil || event.Request.EnvelopeID == "" {
-		return true
-	}
-	// At once: whoever is asked without an answer for three seconds is asked again.
-	if err := socket.AckCtx(ctx, event.Request.EnvelopeID, nil); err != nil {
-		e.log.Warn("a click could not be acknowledged", "error", err)
-	}
-	if callback, ok := event.Data.(slack.InteractionCallback); ok {
-		e.take(callback, team, presses)
-	}
 	return true
 }
 
+// request acknowledges what people did, and takes it. Whoever is asked without an answer
+// for three seconds is asked again: clicks are acknowledged at once, and forms with what is
+// wrong with them.
+func (e *ear) request(ctx context.Context, socket *socketmode.Client, event socketmode.Event, team string, sent *sync.WaitGroup) {
+	if event.Request == nil || event.Request.EnvelopeID == "" {
+		return
+	}
+	id := event.Request.EnvelopeID
+	callback, ok := event.Data.(slack.InteractionCallback)
+	if !ok || callback.Type != slack.InteractionTypeViewSubmission || callback.View.CallbackID != glassForm {
+		e.acknowledge(ctx, socket, id, nil)
+		if ok {
+			e.take(callback, team)
+		}
+		return
+	}
+	select {
+	case e.sending <- struct{}{}:
+	default:
+		e.acknowledge(ctx, socket, id, wrong{reasonInput: "Too many forms were sent at once. Send it again."})
+		return
+	}
+	sent.Go(func() {
+		defer func() { <-e.sending }()
+		f, bad, said := e.takeForm(ctx, callback, team)
+		e.acknowledge(ctx, socket, id, bad)
+		if said != "" {
+			e.tell(ctx, f.press, said)
+		}
+	})
+}
+
+// acknowledge answers what Slack sent: with nothing, which closes a form, or with what is
+// wrong with it.
+func (e *ear) acknowledge(ctx context.Context, socket *socketmode.Client, id string, bad wrong) {
+	var payload any
+	if len(bad) > 0 {
+		payload = slack.NewErrorsViewSubmissionResponse(bad)
+	}
+	if err := socket.AckCtx(ctx, id, payload); err != nil {
+		e.log.Warn("a click could not be acknowledged", "error", err)
+	}
+}
+
 // take hands on a click on a button of ours.
-func (e *ear) take(callback slack.InteractionCallback, team string, presses chan<- press) {
+func (e *ear) take(callback slack.InteractionCallback, team string) {
 	p, ok := pressOf(callback)
 	if !ok {
 		return
 	}
 	p.foreign = p.team != team
+	queue := e.presses
+	if p.verb == pressBreakGlass {
+		queue = e.forms
+	}
 	select {
-	case presses <- p:
+	case queue <- p:
 	default:
 		e.log.Warn("clicks come faster than they can be answered; one was left out", "user", p.user)
 	}
@@ -224,12 +273,22 @@ func (e *ear) answerAll(ctx context.Context, presses <-chan press) {
 func (e *ear) answer(ctx context.Context, p press) {
 	ctx, cancel := context.WithTimeout(ctx, clickTimeout)
 	defer cancel()
-	declared, app, _ := e.heeded()
+	declared, _, _ := e.heeded()
 	if declared == nil {
 		return
 	}
 	text := e.secrets.Redact(e.obey(ctx, declared, p))
 	e.log.Info("click", "verb", p.verb, "subject", short(p.subject), "agent", p.environment+"/"+p.agent, "user", p.user, "answer", text)
+	if text != "" {
+		e.tell(ctx, p, text)
+	}
+}
+
+// tell says something to nobody but whoever pressed, where that was.
+func (e *ear) tell(ctx context.Context, p press, text string) {
+	ctx, cancel := context.WithTimeout(ctx, clickTimeout)
+	defer cancel()
+	_, app, _ := e.heeded()
 	api, err := e.client(ctx, app, false)
 	if err == nil {
 		_, err = api.PostEphemeralContext(ctx, p.channel, p.user, slack.MsgOptionText(text, false))

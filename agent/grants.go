@@ -53,6 +53,8 @@ type seenGrant struct {
 	// Open tells that it was in force in an earlier round, and that its end was not told yet.
 	Open   bool          `json:"open,omitempty"`
 	Policy string        `json:"policy,omitempty"`
+	Opener string        `json:"opener,omitempty"`
+	User   string        `json:"user,omitempty"`
 	After  control.After `json:"after,omitempty"`
 	// Changed is what was seen to differ since it was opened.
 	Changed []control.GrantChange `json:"changed,omitempty"`
@@ -69,7 +71,7 @@ func (r *round) readGrants(ctx context.Context) error {
 	if r.fresh {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
-		stored, err := repository.ReadGrants(ctx, a.store, a.config.Environment, r.declared.Policies)
+		stored, err := repository.ReadGrants(ctx, a.store, r.declared)
 		if fresh = err == nil; fresh {
 			a.grants.take(stored)
 		} else {
@@ -82,7 +84,11 @@ func (r *round) readGrants(ctx context.Context) error {
 	r.warnOfGrants(records, here)
 	r.grants = r.inForce(records)
 	r.waiting = waitingOf(records)
+	r.inSlack = r.shownInSlack(records)
 	r.rememberGrants(records, fresh)
+	if fresh {
+		a.memory.Clicked = a.clicksToKeep(records)
+	}
 	return nil
 }
 
@@ -150,7 +156,7 @@ func (r *round) inForce(records []repository.GrantRecord) []guard.OpenGrant {
 			continue
 		}
 		policy, request := r.declared.Policies[grant.Request.Policy], grant.Request
-		out = append(out, guard.OpenGrant{ID: request.ID, Policy: request.Policy, Targets: request.Targets, Opened: request.Opened, Until: request.Until, After: policy.After, Scopes: policy.Scopes})
+		out = append(out, guard.OpenGrant{ID: request.ID, Policy: request.Policy, Targets: request.Targets, Opened: request.Opened, Until: request.Until, After: policy.After, Scopes: policy.Scopes, Opener: request.Opener, User: grant.User})
 	}
 	return out
 }
@@ -295,6 +301,9 @@ func (r *round) heedBlocked(ctx context.Context, record repository.GrantRecord, 
 func (r *round) keepGrant(record repository.GrantRecord, here, stored repository.GrantFiles) {
 	a := r.agent
 	for _, file := range stored[record.ID] {
+		if file.Click != nil {
+			continue // the agent's memory keeps it
+		}
 		taken := slices.ContainsFunc(here[record.ID], func(there repository.SignedFile) bool { return there.Key == file.Key })
 		if taken || !r.counts(record, file) || control.CheckGrantFile(a.config.Environment, file.Key, file.Data) != nil {
 			continue
@@ -343,7 +352,7 @@ func (r *round) watchGrants(ctx context.Context) (done func()) {
 			case <-time.After(grantsEvery):
 			}
 			bounded, cancel := context.WithTimeout(ctx, storeTimeout)
-			stored, err := repository.ReadGrants(bounded, a.store, a.config.Environment, r.declared.Policies)
+			stored, err := repository.ReadGrants(bounded, a.store, r.declared)
 			cancel()
 			if err == nil {
 				a.grants.take(stored)

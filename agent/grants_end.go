@@ -31,6 +31,7 @@ func (r *round) noteGrants() {
 		open[g.ID] = true
 		seen := a.memory.Grants[g.ID]
 		seen.Open, seen.Policy, seen.After, seen.Until = true, g.Policy, g.After, g.Until
+		seen.Opener, seen.User = g.Opener, g.User
 		for _, j := range r.judged {
 			if j.Grant == g.ID {
 				seen.add(j)
@@ -76,7 +77,7 @@ func (s *seenGrant) add(j guard.Judged) {
 
 // endGrant says what became of everything that differed while a grant was open.
 func (r *round) endGrant(id string, seen seenGrant) {
-	end := control.GrantEnd{ID: id, Policy: seen.Policy, Ended: seen.Ended, After: seen.After}
+	end := control.GrantEnd{ID: id, Policy: seen.Policy, Opener: seen.Opener, User: seen.User, Ended: seen.Ended, After: seen.After}
 	if end.Ended.IsZero() { // its policy does not allow it any more, or its files are gone
 		end.Ended = r.agent.now().UTC()
 	}
@@ -192,8 +193,8 @@ func (r *round) reminderText(g guard.OpenGrant) string {
 		control.AfterPropose: "the plan that corrects what differs is proposed then",
 	}[g.After]
 	var out strings.Builder
-	fmt.Fprintf(&out, ":hourglass: *%s/%s*: break-glass grant `%s` ends in %s, at %s; %s. To go on: `towline break-glass extend -environment %s -for 30m -key KEY %s`\n",
-		a.config.Environment, a.config.Agent, g.ID, g.Until.Sub(a.now()).Round(time.Second), g.Until.Format(time.RFC3339), then, a.config.Environment, g.ID)
+	fmt.Fprintf(&out, ":hourglass: *%s/%s*: break-glass grant `%s`%s ends in %s, at %s; %s. To go on: `towline break-glass extend -environment %s -for 30m -key KEY %s`\n",
+		a.config.Environment, a.config.Agent, g.ID, openedText(g.Opener, g.User), g.Until.Sub(a.now()).Round(time.Second), g.Until.Format(time.RFC3339), then, a.config.Environment, g.ID)
 	changesText(&out, a.memory.Grants[g.ID].Changed)
 	return out.String()
 }
@@ -202,7 +203,7 @@ func (r *round) reminderText(g guard.OpenGrant) string {
 func (r *round) endText(end control.GrantEnd) string {
 	a := r.agent
 	var out strings.Builder
-	fmt.Fprintf(&out, ":lock: *%s/%s*: break-glass grant `%s` under policy %s ended at %s\n", a.config.Environment, a.config.Agent, end.ID, end.Policy, end.Ended.Format(time.RFC3339))
+	fmt.Fprintf(&out, ":lock: *%s/%s*: break-glass grant `%s` under policy %s%s ended at %s\n", a.config.Environment, a.config.Agent, end.ID, end.Policy, openedText(end.Opener, end.User), end.Ended.Format(time.RFC3339))
 	if len(end.Changed) == 0 {
 		out.WriteString("Nothing differs since it was opened.\n")
 	}

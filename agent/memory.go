@@ -53,6 +53,9 @@ type memory struct {
 	Occurrence string `json:"occurrence,omitempty"`
 	// Grants are what is remembered of break-glass grants, by ID.
 	Grants map[string]seenGrant `json:"grants_seen,omitempty"`
+	// Clicked is what people did in Slack about grants that have not ended, as it was read
+	// last. It holds without the store.
+	Clicked []control.GrantClick `json:"grants_clicked,omitempty"`
 	// GrantEnds are ends of grants that people were not told of yet.
 	GrantEnds []control.GrantEnd `json:"grant_ends,omitempty"`
 }

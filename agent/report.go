@@ -155,7 +155,7 @@ func (r *round) writeReceipt() error {
 func (r *round) grantUses() []control.GrantUse {
 	var out []control.GrantUse
 	for _, g := range r.grants {
-		use := control.GrantUse{ID: g.ID, Policy: g.Policy, Until: g.Until, Changed: r.agent.memory.Grants[g.ID].Changed}
+		use := control.GrantUse{ID: g.ID, Policy: g.Policy, Until: g.Until, Opener: g.Opener, User: g.User, Changed: r.agent.memory.Grants[g.ID].Changed}
 		for _, j := range r.judged {
 			if j.Grant == g.ID {
 				use.Held = append(use.Held, j.Addr.String())

@@ -29,8 +29,9 @@ type round struct {
 	// neighbours are the other shards.
 	neighbours []neighbour
 	grants     []guard.OpenGrant
-	// waiting are those that need approval.
-	waiting []control.Grant
+	// waiting are those that need approval; inSlack those, open or waiting, that people
+	// may approve or close in Slack.
+	waiting, inSlack []control.Grant
 	// grantsEnded are the grants that are not in force any more, with what came of them.
 	grantsEnded []control.GrantEnd
 	revision    *loaded

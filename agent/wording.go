@@ -49,6 +49,8 @@ func (r *round) headline() string {
 		return fmt.Sprintf(":hourglass: *%s*: what revision %s changes needs approval", r.where(), short(r.revisionDigest()))
 	case len(r.unmanaged) > 0:
 		return fmt.Sprintf(":grey_question: *%s*: nothing of its own differs, but there are %d objects that nobody manages", r.where(), len(r.unmanaged))
+	case len(r.inSlack) > 0:
+		return fmt.Sprintf(":unlock: *%s*: nothing differs; %s", r.where(), r.grantsStatus())
 	}
 	return fmt.Sprintf(":white_check_mark: *%s*: the drift is gone.", r.where())
 }
@@ -64,8 +66,7 @@ func (r *round) lines() []string {
 		out = append(out, fmt.Sprintf("• `%s`: %s: %s", plain(j.Addr.String()), driftedText(j), decisionText(j, r.fruitless())))
 		out = append(out, writesText(j)...)
 	}
-	out = append(out, r.askedLines()...)
-	return append(out, r.unmanagedLines()...)
+	return slices.Concat(out, r.askedLines(), r.grantLines(), r.unmanagedLines())
 }
 
 // driftedText names what of an object differs.

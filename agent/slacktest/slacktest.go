@@ -58,18 +58,23 @@ type Server struct {
 	sockets []*socket
 	links   int
 	acked   map[string]int
+	// replies are what came with acknowledgements.
+	replies map[string]json.RawMessage
 	// tickets open a connection each.
 	tickets map[string]bool
+	// triggers are when users did something that lets a form be opened once.
+	triggers map[string]time.Time
+	views    []View
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, calls: map[string]int{}, acked: map[string]int{}, tickets: map[string]bool{}}
+	s := &Server{t: t, calls: map[string]int{}, acked: map[string]int{}, replies: map[string]json.RawMessage{}, tickets: map[string]bool{}, triggers: map[string]time.Time{}}
 	mux := http.NewServeMux()
 	for method, answer := range map[string]func(*http.Request) any{
 		"auth.test": s.authTest, "chat.postMessage": s.postMessage, "chat.update": s.update, "chat.postEphemeral": s.postEphemeral,
-		"apps.connections.open": s.open,
+		"apps.connections.open": s.open, "views.open": s.openView,
 	} {
 		mux.HandleFunc("/api/"+method, s.method(method, answer))
 	}
@@ -246,7 +251,7 @@ func (s *Server) Delete(m Message) {
 func (s *Server) Everything() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, _ := json.Marshal([]any{s.messages, s.answers}) // texts always encode
+	text, _ := json.Marshal([]any{s.messages, s.answers, s.views}) // texts always encode
 	return string(text)
 }
 

@@ -85,12 +85,14 @@ func (s *Server) read(link *socket) {
 		}
 		var ack struct {
 			EnvelopeID string `json:"envelope_id"`
+			Payload    json.RawMessage
 		}
 		if json.Unmarshal(data, &ack) != nil || len(data) >= 20<<10 {
 			continue // Slack drops it without a word
 		}
 		s.mu.Lock()
 		s.acked[ack.EnvelopeID]++
+		s.replies[ack.EnvelopeID] = ack.Payload
 		s.mu.Unlock()
 	}
 }
@@ -165,8 +167,10 @@ func (s *Server) Envelope(user, team string, m Message, b Button) Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
+	trigger := fmt.Sprintf("%d.2.3", s.number)
+	s.triggers[trigger] = time.Now()
 	return Envelope{ID: fmt.Sprintf("envelope-%d", s.number), Payload: map[string]any{
-		"type": "block_actions", "api_app_id": "A0TOWLINE", "trigger_id": "1.2.3", "response_url": s.http.URL + "/response",
+		"type": "block_actions", "api_app_id": "A0TOWLINE", "trigger_id": trigger, "response_url": s.http.URL + "/response",
 		"team": map[string]any{"id": Team, "domain": "towline"}, "user": map[string]any{"id": user, "username": "somebody", "name": "somebody", "team_id": team},
 		"channel": map[string]any{"id": m.Channel, "name": "drift"}, "message": map[string]any{"type": "message", "ts": m.Time, "text": m.Text},
 		"container": map[string]any{"type": "message", "message_ts": m.Time, "channel_id": m.Channel, "is_ephemeral": false},
@@ -179,7 +183,7 @@ func (s *Server) Envelope(user, team string, m Message, b Button) Envelope {
 func (s *Server) Deliver(e Envelope) {
 	s.t.Helper()
 	s.wait("a connection", func() bool { return len(s.sockets) > 0 })
-	message := map[string]any{"type": "interactive", "envelope_id": e.ID, "accepts_response_payload": false, "payload": e.Payload}
+	message := map[string]any{"type": "interactive", "envelope_id": e.ID, "accepts_response_payload": e.Payload["type"] == "view_submission", "payload": e.Payload}
 	if e.attempt > 0 {
 		message["retry_attempt"], message["retry_reason"] = e.attempt, "timeout"
 	}

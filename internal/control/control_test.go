@@ -260,11 +260,12 @@ func FuzzDecode(f *testing.F) {
 		fuzzOne[Receipt](t, data)
 		fuzzOne[GrantRequest](t, data)
 		fuzzOne[GrantClosure](t, data)
+		fuzzOne[GrantClick](t, data)
 		key, _ := testKey("agent")
 		if _, err := Open[Receipt](data, key); err == nil {
 			t.Error("an envelope that nobody signed was opened")
 		}
-		if _, err := InspectGrant(data); err == nil {
+		if _, err := (GrantFiles{Request: data}).Asked(); err == nil {
 			t.Error("a grant that nobody signed was opened")
 		}
 	})

@@ -215,6 +215,9 @@ type BreakGlassPolicy struct {
 	MaxDuration   Duration `json:"max_duration"`
 	RequireReason bool     `json:"require_reason"`
 	After         After    `json:"after"`
+	// SlackUsers says which approvers people are in Slack: IDs of users, with the
+	// approver's key or its [ApproverID]. Without it nobody breaks the glass in Slack.
+	SlackUsers map[string]string `json:"slack_users,omitempty"`
 }
 
 // Claim binds an agent's own key to its enrolment. It is signed by the join token's key.
@@ -382,6 +385,9 @@ type GrantUse struct {
 	ID     string    `json:"id"`
 	Policy string    `json:"policy"`
 	Until  time.Time `json:"until"`
+	// Opener names who opened it, User is who that is in Slack if it was opened there.
+	Opener string `json:"opener,omitempty"`
+	User   string `json:"user,omitempty"`
 	// Held lists the addresses that were not corrected because of the grant.
 	Held []string `json:"held,omitempty"`
 	// Changed is what was seen to differ since the grant was opened.
@@ -392,6 +398,9 @@ type GrantUse struct {
 type GrantEnd struct {
 	ID     string `json:"id"`
 	Policy string `json:"policy"`
+	// Opener names who opened it, User is who that is in Slack if it was opened there.
+	Opener string `json:"opener,omitempty"`
+	User   string `json:"user,omitempty"`
 	// Ended is when, by the agent's clock or the closure's.
 	Ended time.Time `json:"ended"`
 	// After is what the policy chooses for the end.

@@ -19,7 +19,7 @@ var ErrSignature = errors.New("signature does not hold")
 
 // Report is a document that an agent signs with an ed25519 key, in a DSSE envelope.
 type Report interface {
-	Claim | Heartbeat | Receipt | StateRecord | JournalRecord | Proposal | Click
+	Claim | Heartbeat | Receipt | StateRecord | JournalRecord | Proposal | Click | GrantClick
 	Document
 	payloadType() string
 }

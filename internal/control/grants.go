@@ -60,13 +60,9 @@ func SignGrantRequest(request GrantRequest, signer ssh.Signer) ([]byte, error) {
 	return signGrant(request, signer)
 }
 
-// ApproveGrant signs what the request in signed says once more, with another approver's key.
-func ApproveGrant(signed []byte, signer ssh.Signer) ([]byte, error) {
-	payload, _, err := openGrant(signed)
-	if err != nil {
-		return nil, fmt.Errorf("approve grant: %w", err)
-	}
-	request, err := Decode[GrantRequest](payload)
+// ApproveGrant signs what a grant's request says once more, with another approver's key.
+func ApproveGrant(files GrantFiles, signer ssh.Signer) ([]byte, error) {
+	request, err := files.Asked()
 	if err != nil {
 		return nil, fmt.Errorf("approve grant: %w", err)
 	}
@@ -148,65 +144,102 @@ const (
 type Grant struct {
 	// Request is what was asked for, with the end as it was extended.
 	Request GrantRequest
-	Phase   GrantPhase
+	// Digest is the [RequestDigest] of what was asked for.
+	Digest string
+	Phase  GrantPhase
 	// Ended is when a closed or expired grant ended.
 	Ended time.Time
 	// Approvers are the [ApproverID]s of those who approved, the opener first.
 	Approvers []string
+	// Users are the Slack users of those who did in Slack, by approver; User is the opener's.
+	Users map[string]string
+	User  string
 	// Missing counts the approvals that a pending grant still needs.
 	Missing int
 }
 
-// GrantFiles are the signed objects of one grant, as the store holds them.
+// GrantFiles is what was said of one grant: the objects that people have signed, as the
+// store holds them, and what they did in Slack, as agents that may receive it have signed
+// it. Whoever reads those looks at the agents' signatures.
 type GrantFiles struct {
 	Request                         []byte
 	Approvals, Extensions, Closures [][]byte
+	// Opening is in the place of Request, of a grant that was opened in Slack.
+	Opening *GrantClick
+	Clicks  []GrantClick
 }
 
-// InspectGrant reads what a request says without asking whether a policy allows
-// it; the signature holds, but whose it is remains open. Use it to find the policy.
-func InspectGrant(request []byte) (GrantRequest, error) {
-	payload, _, err := openGrant(request)
+// Asked reads what a grant asks for, without asking whether a policy allows it: the
+// signature holds, but whose it is remains open. Use it to find the policy.
+func (f GrantFiles) Asked() (GrantRequest, error) {
+	if f.Request == nil && f.Opening != nil {
+		return *f.Opening.Request, nil
+	}
+	payload, _, err := openGrant(f.Request)
 	if err != nil {
 		return GrantRequest{}, err
 	}
 	return Decode[GrantRequest](payload)
 }
 
-// VerifyGrant judges a grant by its policy at a time. Approvals and closures by
-// others than approvers, or of something else, are as if they were not there: who
-// can write to the store can neither open nor close a grant. An error wraps
-// [ErrGrantRefused], [ErrSignature] or [ErrMalformed].
-func VerifyGrant(policy BreakGlassPolicy, files GrantFiles, now time.Time) (Grant, error) {
-	payload, opener, err := openGrant(files.Request)
+// opening is a request, and who made it.
+type opening struct {
+	request GrantRequest
+	payload []byte
+	// approver is the [ApproverID], "" of somebody who is none of the policy's; who names
+	// the person for refusals. user is a Slack user.
+	approver, who, user string
+}
+
+func (f GrantFiles) opening(policy BreakGlassPolicy) (opening, error) {
+	if f.Request == nil && f.Opening != nil {
+		user := f.Opening.User
+		payload, err := Encode(*f.Opening.Request)
+		return opening{*f.Opening.Request, payload, policy.SlackApprover(user), fmt.Sprintf("the Slack user %s who opened it is not one of the policy's approvers; see its slack_users", user), user}, err
+	}
+	payload, key, err := openGrant(f.Request)
 	if err != nil {
-		return Grant{}, err
+		return opening{}, err
 	}
 	request, err := Decode[GrantRequest](payload)
+	out := opening{request: request, payload: payload, who: fmt.Sprintf("the key %s that opened it is not one of the policy's approvers", ssh.FingerprintSHA256(key))}
+	if isApprover(policy, key) {
+		out.approver = ApproverID(key)
+	}
+	return out, err
+}
+
+// VerifyGrant judges a grant by its policy at a time. Approvals and closures by
+// others than approvers, or of something else, are as if they were not there: who
+// can write to the store can neither open nor close a grant. Whoever signs, and does the
+// same in Slack, counts once. An error wraps [ErrGrantRefused], [ErrSignature] or [ErrMalformed].
+func VerifyGrant(policy BreakGlassPolicy, files GrantFiles, now time.Time) (Grant, error) {
+	opened, err := files.opening(policy)
 	if err != nil {
 		return Grant{}, err
 	}
-	if err := allows(policy, request, opener, now); err != nil {
+	if err := allows(policy, opened, now); err != nil {
 		return Grant{}, err
 	}
-	request.Until = extended(policy, request, files.Extensions)
-	grant := Grant{Request: request, Approvers: approversOf(policy, payload, opener, files.Approvals)}
+	grant := Grant{Request: opened.request, Digest: requestDigest(opened.payload), User: opened.user}
+	grant.Request.Until = extended(policy, opened.request, files.Extensions)
+	grant.Approvers, grant.Users = approversOf(policy, opened, files)
 	grant.Missing = max(0, policy.Approvals-len(grant.Approvers))
-	grant.Phase, grant.Ended = phaseOf(policy, request, grant.Missing, files.Closures, now)
+	grant.Phase, grant.Ended = phaseOf(grant.Request, grant.Missing, earliestClosure(policy, opened, files), now)
 	return grant, nil
 }
 
 // allows checks who, over what, how long and why.
-func allows(policy BreakGlassPolicy, request GrantRequest, opener ssh.PublicKey, now time.Time) error {
+func allows(policy BreakGlassPolicy, opened opening, now time.Time) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrGrantRefused, fmt.Sprintf(format, args...))
 	}
-	longest := time.Duration(policy.MaxDuration)
+	request, longest := opened.request, time.Duration(policy.MaxDuration)
 	switch {
 	case request.Environment != policy.Environment || request.Policy != policy.Name:
 		return refuse("it is for policy %s/%s, not %s/%s", request.Environment, request.Policy, policy.Environment, policy.Name)
-	case !isApprover(policy, opener):
-		return refuse("the key %s that opened it is not one of the policy's approvers", ssh.FingerprintSHA256(opener))
+	case opened.approver == "":
+		return refuse("%s", opened.who)
 	case request.Until.Sub(request.Opened) > longest:
 		return refuse("it asks for %s, more than the policy's %s", request.Until.Sub(request.Opened), longest)
 	case request.Opened.After(now.Add(clockSkew)):
@@ -217,22 +250,39 @@ func allows(policy BreakGlassPolicy, request GrantRequest, opener ssh.PublicKey,
 	return nil
 }
 
-func approversOf(policy BreakGlassPolicy, payload []byte, opener ssh.PublicKey, approvals [][]byte) []string {
-	approvers := []string{ApproverID(opener)}
-	for _, approval := range approvals {
-		approved, key, err := openGrant(approval)
-		if err != nil || !bytes.Equal(approved, payload) || !isApprover(policy, key) {
-			continue
+// approversOf are those who approved, the opener first, and who of them did in Slack.
+func approversOf(policy BreakGlassPolicy, opened opening, files GrantFiles) (approvers []string, users map[string]string) {
+	users = map[string]string{}
+	add := func(approver, user string) {
+		if approver == "" || slices.Contains(approvers, approver) {
+			return
 		}
-		if id := ApproverID(key); !slices.Contains(approvers, id) {
-			approvers = append(approvers, id)
+		approvers = append(approvers, approver)
+		if user != "" {
+			users[approver] = user
 		}
 	}
-	return approvers
+	add(opened.approver, opened.user)
+	for _, approval := range files.Approvals {
+		approved, key, err := openGrant(approval)
+		if err == nil && bytes.Equal(approved, opened.payload) && isApprover(policy, key) {
+			add(ApproverID(key), "")
+		}
+	}
+	for _, click := range files.Clicks {
+		if click.says(GrantApproves, opened) {
+			add(policy.SlackApprover(click.User), click.User)
+		}
+	}
+	return approvers, users
 }
 
-func phaseOf(policy BreakGlassPolicy, request GrantRequest, missing int, closures [][]byte, now time.Time) (GrantPhase, time.Time) {
-	closed := earliestClosure(policy, request, closures)
+// says tells whether something was said of exactly this request.
+func (c GrantClick) says(verb GrantVerb, opened opening) bool {
+	return c.Verb == verb && c.Environment == opened.request.Environment && c.Grant == opened.request.ID && c.Digest == requestDigest(opened.payload)
+}
+
+func phaseOf(request GrantRequest, missing int, closed, now time.Time) (GrantPhase, time.Time) {
 	switch {
 	case !closed.IsZero() && closed.Before(request.Until):
 		return GrantClosed, closed
@@ -293,19 +343,26 @@ func (f GrantFiles) Extended(approver string, until time.Time) bool {
 // earliestClosure returns the time of the first valid closure, or zero. Whether
 // there is one ends the grant at once, whatever its time says: a closer's clock
 // must not keep a grant open.
-func earliestClosure(policy BreakGlassPolicy, request GrantRequest, closures [][]byte) time.Time {
+func earliestClosure(policy BreakGlassPolicy, opened opening, files GrantFiles) time.Time {
 	var earliest time.Time
-	for _, data := range closures {
+	add := func(closed time.Time) {
+		if earliest.IsZero() || closed.Before(earliest) {
+			earliest = closed
+		}
+	}
+	for _, data := range files.Closures {
 		payload, key, err := openGrant(data)
 		if err != nil || !isApprover(policy, key) {
 			continue
 		}
 		closure, err := Decode[GrantClosure](payload)
-		if err != nil || closure.ID != request.ID {
-			continue
+		if err == nil && closure.ID == opened.request.ID {
+			add(closure.Closed)
 		}
-		if earliest.IsZero() || closure.Closed.Before(earliest) {
-			earliest = closure.Closed
+	}
+	for _, click := range files.Clicks {
+		if click.says(GrantCloses, opened) && policy.SlackApprover(click.User) != "" {
+			add(click.Time)
 		}
 	}
 	return earliest

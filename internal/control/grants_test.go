@@ -92,7 +92,7 @@ func TestGrantPhases(t *testing.T) {
 	t.Parallel()
 	request := signRequest(t, validRequest(), "ada")
 	approve := func(name string) []byte {
-		signed, err := ApproveGrant(request, testSigner(t, name))
+		signed, err := ApproveGrant(GrantFiles{Request: request}, testSigner(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,16 @@ func (s *Scope) Includes(object Object) bool {
 	return slices.ContainsFunc(s.Include, func(m Match) bool { return m.selects(object) }) && !s.excludes(object)
 }
 
+// MayInclude is [Scope.Includes] of an object whose provider is not known.
+func (s *Scope) MayInclude(object Object) bool {
+	includes := func(m Match) bool {
+		m.Provider = ""
+		return m.selects(object)
+	}
+	excludes := func(m Match) bool { return m.Provider == "" && m.selects(object) }
+	return slices.ContainsFunc(s.Include, includes) && !slices.ContainsFunc(s.Exclude, excludes)
+}
+
 func (s *Scope) excludes(object Object) bool {
 	return slices.ContainsFunc(s.Exclude, func(m Match) bool { return m.selects(object) })
 }

@@ -131,7 +131,13 @@ func (s Scope) ApproverComment(approver string) string {
 	if s.Approval == nil {
 		return ""
 	}
-	for _, line := range s.Approval.Approvers {
+	return commentOf(s.Approval.Approvers, approver)
+}
+
+// commentOf is the comment of a key in authorized_keys form, by [ApproverID]; "" if there
+// is none.
+func commentOf(lines []string, approver string) string {
+	for _, line := range lines {
 		key, comment, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
 		if err == nil && ApproverID(key) == approver {
 			return comment

@@ -283,6 +283,7 @@ func (p BreakGlassPolicy) Validate() error {
 	check.approvers("", p.Approvers, p.Approvals)
 	check.that("max_duration", p.MaxDuration >= Duration(time.Minute) && p.MaxDuration <= Duration(31*24*time.Hour), "must be between 1m and 31 days")
 	check.that("after", slices.Contains(afters, p.After), "must be revert, hold or propose")
+	check.slackUsers("slack_users", p.SlackUsers, p.Approvers)
 	return check.err()
 }
 

@@ -137,6 +137,8 @@ type OpenGrant struct {
 	After   control.After
 	// Scopes are those of the policy; a grant has no effect outside them.
 	Scopes []string
+	// Opener names who opened it, User is who that is in Slack if it was opened there.
+	Opener, User string
 }
 
 // Judged is a decision about attributes of one object that have it in common.

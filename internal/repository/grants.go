@@ -24,6 +24,9 @@ const maxGrantFiles = 100
 type SignedFile struct {
 	Key  string
 	Data []byte
+	// Click is what a person did in Slack, of a file that the agent that received it has
+	// signed, whose signature held when it was read. Nil of all other files.
+	Click *control.GrantClick
 }
 
 // GrantFiles are such files by grant. Two may have the same key, where a store and a
@@ -39,19 +42,29 @@ type GrantRecord struct {
 	Refusal error
 }
 
-// ReadGrants reads the files of an environment's grants from its store. Those in other
-// names than of the policies' approvers count for nothing and are not read, so that
-// nobody hides a file among many.
-func ReadGrants(ctx context.Context, store objstore.Store, environment string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
-	return readGrants(ctx, store, environment, control.GrantsPrefix(environment), policies)
+// ReadGrants reads the files of an environment's grants from its store, and what people did
+// about them in Slack. Those in other names than of the policies' approvers count for
+// nothing and are not read, so that nobody hides a file among many.
+func ReadGrants(ctx context.Context, store objstore.Store, state *State) (GrantFiles, error) {
+	files, err := readGrants(ctx, store, state.Environment, control.GrantsPrefix(state.Environment), state.Policies)
+	if err != nil {
+		return nil, err
+	}
+	clicked, err := clickedGrants(ctx, store, state, "")
+	return files.With(clicked), err
 }
 
-// ReadGrant is [ReadGrants] for one grant; [ErrNotFound] if the store holds nothing of it.
-func ReadGrant(ctx context.Context, store objstore.Store, environment, id string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
+// ReadGrant is [ReadGrants] for one grant.
+func ReadGrant(ctx context.Context, store objstore.Store, state *State, id string) (GrantFiles, error) {
 	if err := control.ValidateName(id); err != nil {
 		return nil, fmt.Errorf("read grant %q: its name %w", id, err)
 	}
-	return readGrants(ctx, store, environment, control.GrantPrefix(environment, id), policies)
+	files, err := readGrants(ctx, store, state.Environment, control.GrantPrefix(state.Environment, id), state.Policies)
+	if err != nil {
+		return nil, err
+	}
+	clicked, err := clickedGrants(ctx, store, state, id)
+	return files.With(clicked), err
 }
 
 func readGrants(ctx context.Context, store objstore.Store, environment, prefix string, policies map[string]control.BreakGlassPolicy) (GrantFiles, error) {
@@ -69,7 +82,7 @@ func readGrants(ctx context.Context, store objstore.Store, environment, prefix s
 			if err != nil {
 				return nil, fmt.Errorf("read grant %s: %w", id, err)
 			}
-			files[id] = append(files[id], SignedFile{key, object.Data})
+			files[id] = append(files[id], SignedFile{Key: key, Data: object.Data})
 		}
 	}
 	return files, nil
@@ -157,25 +170,35 @@ func (f GrantFiles) Record(environment, id string, policies map[string]control.B
 	return f.record(environment, id, policies, now), nil
 }
 
-// record judges a grant by the first request that holds: of two under one key, one is
-// somebody else's.
+// record judges a grant by the first request that holds: of two under one key, or in one
+// name, one is somebody else's. What was signed comes before what was clicked.
 func (f GrantFiles) record(environment, id string, policies map[string]control.BreakGlassPolicy, now time.Time) GrantRecord {
 	var others control.GrantFiles
-	var requests [][]byte
+	var requests []control.GrantFiles
+	var openings []control.GrantClick
 	for _, file := range f[id] {
-		if file.Key == control.GrantRequestKey(environment, id) {
-			requests = append(requests, file.Data)
-		} else {
+		switch {
+		case file.Click != nil && file.Click.Verb == control.GrantOpens:
+			openings = append(openings, *file.Click)
+		case file.Click != nil:
+			others.Clicks = append(others.Clicks, *file.Click)
+		case file.Key == control.GrantRequestKey(environment, id):
+			requests = append(requests, control.GrantFiles{Request: file.Data})
+		default:
 			others.Add(file.Key, file.Data)
 		}
 	}
+	slices.SortFunc(openings, control.ByOpening)
+	for i := range openings {
+		requests = append(requests, control.GrantFiles{Opening: &openings[i]})
+	}
 	if len(requests) == 0 {
-		requests = append(requests, nil)
+		requests = append(requests, control.GrantFiles{})
 	}
 	var out GrantRecord
 	for i, request := range requests {
 		record := GrantRecord{ID: id, Files: others}
-		record.Files.Request = request
+		record.Files.Request, record.Files.Opening = request.Request, request.Opening
 		record.Grant, record.Refusal = judgeGrant(environment, id, record.Files, policies, now)
 		if i == 0 || record.Refusal == nil {
 			out = record
@@ -189,7 +212,7 @@ func (f GrantFiles) record(environment, id string, policies map[string]control.B
 
 // judgeGrant finds the policy that a request names and asks it.
 func judgeGrant(environment, id string, files control.GrantFiles, policies map[string]control.BreakGlassPolicy, now time.Time) (control.Grant, error) {
-	request, err := control.InspectGrant(files.Request)
+	request, err := files.Asked()
 	if err != nil {
 		return control.Grant{}, err
 	}

@@ -125,7 +125,7 @@ func (f GrantFolder) read(root *os.Root, name string) (id string, file SignedFil
 	if len(data) > control.MaxDocument {
 		return "", file, fmt.Errorf("%w (limit %d bytes)", objstore.ErrTooLarge, control.MaxDocument)
 	}
-	return id, SignedFile{key, data}, control.CheckGrantFile(f.environment, key, data)
+	return id, SignedFile{Key: key, Data: data}, control.CheckGrantFile(f.environment, key, data)
 }
 
 // nameOf is a key's part below the environment's grants as one name: no part of it has a dot.

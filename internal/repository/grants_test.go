@@ -65,7 +65,7 @@ func TestAttackGrantsFlooded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := repository.ReadGrants(t.Context(), store, "prod", policies)
+	got, err := repository.ReadGrants(t.Context(), store, &repository.State{Environment: "prod", Policies: policies})
 	if err != nil {
 		t.Fatal(err)
 	}

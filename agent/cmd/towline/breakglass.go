@@ -25,8 +25,9 @@ const passphraseEnv = "TOWLINE_KEY_PASSPHRASE"
 
 // grantFields documents the JSON of every break-glass verb.
 const grantFields = `id, environment, policy, phase (pending, open, closed, expired or
-refused), targets, reason, opener, opened, until, ended, approvers (a list of id
-and name), missing, refusal.`
+refused), targets, reason, opener, slack_user (of who opened it in Slack), opened,
+until, ended, approvers (a list of id, name and, of who approved in Slack,
+slack_user), missing, refusal.`
 
 // person is who signs something for an environment, and which one.
 type person struct {
@@ -166,6 +167,7 @@ type grantResult struct {
 	Targets     []string         `json:"targets"`
 	Reason      string           `json:"reason,omitempty"`
 	Opener      string           `json:"opener,omitempty"`
+	SlackUser   string           `json:"slack_user,omitempty"`
 	Opened      time.Time        `json:"opened,omitzero"`
 	Until       time.Time        `json:"until,omitzero"`
 	Ended       time.Time        `json:"ended,omitzero"`
@@ -180,17 +182,19 @@ type approverResult struct {
 	ID string `json:"id"`
 	// Name is the comment of the key in the policy.
 	Name string `json:"name,omitempty"`
+	// SlackUser is who approved, if that was in Slack.
+	SlackUser string `json:"slack_user,omitempty"`
 }
 
 func resultOf(grant control.Grant, policy control.BreakGlassPolicy) grantResult {
 	request := grant.Request
 	out := grantResult{
 		ID: request.ID, Environment: request.Environment, Policy: request.Policy, Phase: string(grant.Phase), Targets: request.Targets, Reason: request.Reason,
-		Opener: request.Opener, Opened: request.Opened, Until: request.Until, Ended: grant.Ended, Missing: grant.Missing, Approvers: []approverResult{},
+		Opener: request.Opener, SlackUser: grant.User, Opened: request.Opened, Until: request.Until, Ended: grant.Ended, Missing: grant.Missing, Approvers: []approverResult{},
 	}
 	names := approverNames(policy)
 	for _, id := range grant.Approvers {
-		out.Approvers = append(out.Approvers, approverResult{id, names[id]})
+		out.Approvers = append(out.Approvers, approverResult{ID: id, Name: names[id], SlackUser: grant.Users[id]})
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func storedRecords(ctx context.Context, r *repository.Repository, environment st
 		if err != nil {
 			return nil, err
 		}
-		files, err := repository.ReadGrants(ctx, r.Store(), name, state.Policies)
+		files, err := repository.ReadGrants(ctx, r.Store(), state)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +139,11 @@ func (a *app) printGrants(grants []grantResult) error {
 func (g grantResult) row(now time.Time) []string {
 	var who []string
 	for _, approver := range g.Approvers {
-		who = append(who, cmp.Or(approver.Name, approver.ID[:12]))
+		name := cmp.Or(approver.Name, approver.ID[:12])
+		if approver.SlackUser != "" {
+			name += " (" + approver.SlackUser + " in Slack)"
+		}
+		who = append(who, name)
 	}
 	approvals := fmt.Sprintf("%d of %d", len(g.Approvers), len(g.Approvers)+g.Missing)
 	if g.Phase == phaseRefused {

@@ -34,7 +34,7 @@ type inStore struct {
 func (p inStore) declared() *repository.State { return p.state }
 
 func (p inStore) read(ctx context.Context, id string) (repository.GrantFiles, error) {
-	return repository.ReadGrant(ctx, p.store, p.state.Environment, id, p.state.Policies)
+	return repository.ReadGrant(ctx, p.store, p.state, id)
 }
 
 func (p inStore) add(ctx context.Context, file repository.SignedFile) error {
@@ -55,6 +55,8 @@ type onMachine struct {
 	app    *app
 	folder repository.GrantFolder
 	state  *repository.State
+	// clicked is what people did in Slack, as the agent has read it last.
+	clicked repository.GrantFiles
 }
 
 func (p onMachine) declared() *repository.State { return p.state }
@@ -64,7 +66,7 @@ func (p onMachine) read(context.Context, string) (repository.GrantFiles, error) 
 	for _, why := range refused {
 		p.app.note("Not counted: %s.", why)
 	}
-	return files, p.explain(err)
+	return files.With(p.clicked), p.explain(err)
 }
 
 func (p onMachine) add(_ context.Context, file repository.SignedFile) error {
@@ -113,6 +115,10 @@ func (l *localAccess) open(ctx context.Context, a *app, environment string) (onM
 		return onMachine{}, mistake("Agent is of another environment", fmt.Sprintf("The agent on this machine works for environment %s, and -environment %s was given. What is signed with -local holds on this machine until it is uploaded: run it where an agent of that environment is.", config.Environment, environment))
 	}
 	state, err := agent.LastDeclared(ctx, config)
+	var clicked repository.GrantFiles
+	if err == nil {
+		clicked, err = agent.LastClicked(config)
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return onMachine{}, noAccess(err)
@@ -121,5 +127,5 @@ func (l *localAccess) open(ctx context.Context, a *app, environment string) (onM
 	case err != nil:
 		return onMachine{}, err
 	}
-	return onMachine{a, repository.OpenGrantFolder(config.DataDir, config.Environment), state}, nil
+	return onMachine{a, repository.OpenGrantFolder(config.DataDir, config.Environment), state, clicked}, nil
 }

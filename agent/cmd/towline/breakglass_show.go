@@ -127,6 +127,9 @@ func (a *app) printShown(shown shownGrant, now time.Time) error {
 		return a.printJSON(shown)
 	}
 	a.table([]string{"ID", "ENVIRONMENT", "POLICY", "PHASE", "APPROVALS", "APPROVERS", "TARGETS", "UNTIL", "REASON"}, [][]string{shown.row(now)})
+	if shown.SlackUser != "" {
+		a.note("Slack user %s opened it as %s.", shown.SlackUser, shown.Opener)
+	}
 	if len(shown.Silent) > 0 {
 		a.note("No round in which it was in force is reported by: %s.", strings.Join(shown.Silent, ", "))
 	}

@@ -118,7 +118,7 @@ func approve(record repository.GrantRecord, policy control.BreakGlassPolicy, sig
 		return out, err
 	}
 	var err error
-	if out.data, err = control.ApproveGrant(record.Files.Request, signer); err != nil {
+	if out.data, err = control.ApproveGrant(record.Files, signer); err != nil {
 		return out, err
 	}
 	out.files.Approvals = append(slices.Clone(out.files.Approvals), out.data)

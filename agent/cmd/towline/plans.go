@@ -50,7 +50,7 @@ func (p *proposed) result() proposedResult {
 	}
 	names := p.approverNames()
 	for _, id := range p.standing.Approvers {
-		out.Approvers = append(out.Approvers, approverResult{id, names[id]})
+		out.Approvers = append(out.Approvers, approverResult{ID: id, Name: names[id]})
 	}
 	if id := p.standing.Rejector; id != "" {
 		out.Rejector = cmp.Or(names[id], id)
