@@ -32,6 +32,8 @@ type breakGlassModel struct {
 	MaxDuration   duration     `tfsdk:"max_duration"`
 	RequireReason types.Bool   `tfsdk:"require_reason"`
 	After         types.String `tfsdk:"after"`
+	// SlackUsers are approvers by the IDs of users.
+	SlackUsers types.Map `tfsdk:"slack_users"`
 }
 
 func breakGlassSchema() schema.Schema {
@@ -56,6 +58,8 @@ func breakGlassSchema() schema.Schema {
 			"`propose` corrects it once a person has approved that very plan. `revert`, unless set.",
 		Validators: []validator.String{stringvalidator.OneOf(string(control.AfterRevert), string(control.AfterHold), string(control.AfterPropose))},
 	}
+	attributes["slack_users"] = slackUsersAttribute("Which approvers people are in Slack, so that they may open, approve and close grants there, with the buttons of an agent's message: IDs of users, such as `U012AB3CD`, with the approver's key as `approvers` has it, or the first 32 digits of its SHA-256. " +
+		"Whoever clicks and signs counts once. With it Slack itself, and whoever has the machine of an agent with an app in the environment, can keep objects from being corrected for as long as the policy allows, and end grants; without it nobody breaks the glass in Slack.")
 	return schema.Schema{
 		MarkdownDescription: "A break-glass policy says who may suspend the correction of drift, over what, for how long and with whose approval.",
 		Attributes:          attributes,
@@ -84,11 +88,13 @@ func scopesAttribute(description string) schema.Attribute {
 // document returns what the model declares.
 func (m *breakGlassModel) document(ctx context.Context) (control.Declared, diag.Diagnostics) {
 	var diags diag.Diagnostics
+	var users map[string]string
+	diags.Append(m.SlackUsers.ElementsAs(ctx, &users, false)...)
 	return control.BreakGlassPolicy{
 		Version: control.FormatVersion, Environment: m.Environment.ValueString(), Name: m.Name.ValueString(),
 		Scopes: sortedTexts(ctx, m.Scopes, &diags), Approvers: sortedTexts(ctx, m.Approvers, &diags),
 		Approvals: int(m.Approvals.ValueInt64()), MaxDuration: m.MaxDuration.of(),
-		RequireReason: m.RequireReason.ValueBool(), After: control.After(m.After.ValueString()),
+		RequireReason: m.RequireReason.ValueBool(), After: control.After(m.After.ValueString()), SlackUsers: users,
 	}, diags
 }
 
@@ -105,5 +111,6 @@ func (m *breakGlassModel) load(ctx context.Context, doc control.Declared) diag.D
 	m.MaxDuration = durationOf(time.Duration(policy.MaxDuration))
 	m.RequireReason = types.BoolValue(policy.RequireReason)
 	m.After = types.StringValue(string(policy.After))
+	m.SlackUsers = labels(ctx, policy.SlackUsers, &diags)
 	return diags
 }

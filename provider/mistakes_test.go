@@ -71,6 +71,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		"label":                      {agent(`labels = { Zone = "a" }`), "must have only lower-case letters"},
 		"approvals nobody can give":  {policy(2, key, "1h"), "must not be more than there are approvers"},
 		"approver":                   {policy(1, "somebody", "1h"), "must be a public key such as"},
+		"policy's user by name":      {strings.Replace(policy(1, key, "1h"), "max_duration", "slack_users = { \"@ana\" = \""+key+"\" }\n max_duration", 1), "must be named by the ID of a Slack user, such as U012AB3CD"},
+		"policy's user is nobody":    {strings.Replace(policy(1, key, "1h"), "max_duration", "slack_users = { U012AB3CD = \"ana\" }\n max_duration", 1), "must be one of the approvers"},
 		"policy for a year":          {policy(1, key, "8760h"), "must be between 1m and 31 days"},
 		"data source's root":         {strings.Replace(strings.Replace(agentDataConfig, "towline_repository.main.trusted_root", `"{}"`, 1), "  depends_on   = [towline_agent.one]\n", "", 1), "Repository does not exist"},
 	}

@@ -67,7 +67,7 @@ resource "towline_policy" "all" {
   slack         = { webhook_env = "SLACK", channel = "#drift", bot_token_file = "/etc/towline/bot", app_token_ssm_parameter = "/towline/app" }
   recipients    = ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti"]
   join_token_file`, 1),
-		strings.NewReplacer(`"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"", "  warn_until  = ", "  enforcement = \"warn\"\n # ").Replace(policy),
+		strings.NewReplacer(`"90m"`, "\"2h\"\n require_reason = false\n after = \"hold\"\n slack_users = { U012AB3CD = \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ana\" }", "  warn_until  = ", "  enforcement = \"warn\"\n # ").Replace(policy),
 	)
 	changes := step(second, repositoryAddr, plancheck.ResourceActionUpdate)
 	for _, addr := range []string{scopeAddr, agentAddr, "towline_break_glass_policy.all", "towline_policy.all"} {
