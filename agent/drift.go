@@ -139,6 +139,7 @@ func (r *round) planDecided(ctx context.Context, first *plans.Plan, decided map[
 	plan, diags := r.revision.engine.Plan(ctx, r.revision.config, prior, opts)
 	r.diags = append(r.diags, diags...)
 	if diags.HasErrors() {
+		r.warnOfWaiting(plan)
 		return nil, fmt.Errorf("the plan has errors: %w", summaries(diags))
 	}
 	return plan, nil

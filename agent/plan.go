@@ -147,7 +147,23 @@ func (r *round) planRevision(ctx context.Context) (*plans.Plan, error) {
 			return nil, err
 		}
 	}
+	r.warnOfWaiting(r.plan)
 	return plan, nil
+}
+
+// warnOfWaiting names what a plan leaves out because it depends on what does not exist and
+// is not to be made now, or what a plan fails for.
+func (r *round) warnOfWaiting(plan *plans.Plan) {
+	if len(plan.Awaited) == 0 {
+		return
+	}
+	const until = "it is not made while a break-glass grant covers it or the outcome of a call about it is unknown. It goes on by itself afterwards; close the grant to go on at once"
+	switch {
+	case plan.Errored:
+		r.warn("Plan may fail for an object that is not there", fmt.Sprintf("Values of %s are not known: it does not exist, and %s. Whatever says how many instances there are must not need such values.", named(plan.Awaited), until))
+	case len(plan.Waiting) > 0:
+		r.warn("Change waits for an object that is not there", fmt.Sprintf("Nothing is changed about %s, because that waits for %s: it does not exist, and %s.", named(plan.Waiting), named(plan.Awaited), until))
+	}
 }
 
 // firstPlan reads the objects that are due and plans. What the plan would change
@@ -165,6 +181,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 		plan, diags := r.revision.engine.Plan(ctx, r.revision.config, prior, opts)
 		if diags.HasErrors() {
 			r.diags = append(r.diags, diags...)
+			r.warnOfWaiting(plan)
 			return nil, fmt.Errorf("the plan has errors: %w", summaries(diags))
 		}
 		unread := unreadChanges(plan, due)

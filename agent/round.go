@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,7 +172,7 @@ func (r *round) conclude() {
 	r.agent.memory.Revision, r.agent.memory.Begun = r.revision.digest, r.revision.digest
 }
 
-// namedLeft is how many instances a message names.
+// namedLeft is how many instances, or other things, a message names.
 const namedLeft = 3
 
 // leftText says what a round has left alone.
@@ -179,18 +180,27 @@ func (r *round) leftText() string {
 	if text := r.waitText(); text != "" {
 		return text
 	}
-	left := r.left
-	if len(left) == 0 {
+	if len(r.left) == 0 {
 		return ""
 	}
+	return "left alone, because they or what they depend on cannot be read: " + named(r.left)
+}
+
+// named names some of a list of instances, and how many more there are.
+func named(list []addrs.ResourceInstance) string {
 	var names []string
-	for _, addr := range left[:min(len(left), namedLeft)] {
+	for _, addr := range list {
 		names = append(names, addr.String())
 	}
-	if more := len(left) - namedLeft; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+	return few(names)
+}
+
+// few lists some names, and how many more there are.
+func few(names []string) string {
+	if more := len(names) - namedLeft; more > 0 {
+		names = append(slices.Clone(names[:namedLeft]), fmt.Sprintf("%d more", more))
 	}
-	return "left alone, because they or what they depend on cannot be read: " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 // maxMessage bounds a message in heartbeats and receipts, in bytes.

@@ -183,8 +183,5 @@ func (r *round) waitText() string {
 	for _, addr := range r.missing {
 		names = append(names, fmt.Sprintf("%s (%s)", addr, r.manager(addr).Shard))
 	}
-	if more := len(names) - namedLeft; more > 0 {
-		names = append(names[:namedLeft], fmt.Sprintf("%d more", more))
-	}
-	return fmt.Sprintf("%s waits for what other shards are to make: %s", r.left[0], strings.Join(names, ", "))
+	return fmt.Sprintf("%s waits for what other shards are to make: %s", r.left[0], few(names))
 }

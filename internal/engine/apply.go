@@ -346,7 +346,7 @@ func (a *applier) recordOutputs(failed bool) {
 	}
 	for name, o := range prog.root.outputs {
 		val := a.walk.root.slots[o.local].value
-		if val == cty.NilVal || len(a.plan.LeftAlone)+len(a.plan.Missing) > 0 && !a.plan.HasOutput(name) {
+		if val == cty.NilVal || len(a.plan.LeftAlone)+len(a.plan.Awaited)+len(a.plan.Missing) > 0 && !a.plan.HasOutput(name) {
 			continue
 		}
 		recordOutput(a.state, o, val)

@@ -21,6 +21,9 @@ import (
 func (a *applier) changeStep(inst *instance, run *providerRun, change *plans.Change) dag.Step {
 	return dag.Step{Class: classCompute, Run: func(context.Context) (*dag.Step, bool) {
 		ev, diags := a.walk.evaluate(inst)
+		if !diags.HasErrors() {
+			diags = append(diags, unknownConfig(inst, ev.config)...)
+		}
 		if a.walk.report(diags) {
 			return dag.Failed()
 		}

@@ -100,7 +100,7 @@ func (w *walk) leaveProvider(run *providerRun, diags tfdiags.Diagnostics) (tfdia
 		leave = op.opts.LeaveUnreadable
 		op.seen.odd.Store(true) // it is to be tried again, though nothing may need it
 	case *applier:
-		leave = len(op.plan.LeftAlone) > 0 && !op.needs(run.object)
+		leave = len(op.plan.LeftAlone)+len(op.plan.Awaited) > 0 && !op.needs(run.object)
 	}
 	if !leave {
 		return diags, false
@@ -122,7 +122,7 @@ func (p *planner) withoutLeft(plan *plans.Plan) {
 		return
 	}
 	touched := p.touched()
-	recorded := p.neededByLeft()
+	recorded := p.neededBy(slices.Collect(maps.Values(p.left.instances)))
 	plan.Changes = slices.DeleteFunc(plan.Changes, func(c *plans.Change) bool {
 		o := p.walk.prog.declared(c.Addr.Config())
 		drop := c.Action != plans.NoOp && (o != nil && touched[o] || recorded[c.Addr.Config().String()])
@@ -174,11 +174,11 @@ func withUnknown(given map[string]cty.Value, missing []string) map[string]cty.Va
 	return out
 }
 
-// neededByLeft are the resources that objects which are left alone were made
+// neededBy are the resources that objects for which nothing is planned were made
 // from: they must outlive them.
-func (p *planner) neededByLeft() map[string]bool {
+func (p *planner) neededBy(kept []addrs.ResourceInstance) map[string]bool {
 	out := map[string]bool{}
-	for _, addr := range p.left.instances {
+	for _, addr := range kept {
 		if obj := p.prior.Object(addr); obj != nil {
 			for _, dep := range obj.Dependencies {
 				out[dep] = true

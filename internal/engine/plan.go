@@ -36,7 +36,8 @@ type PlanOptions struct {
 	// BaseDir is the directory that relative paths in functions start from; "" means ".".
 	BaseDir string
 	// Frozen tells for which instances nothing is planned: they count as being
-	// what is recorded. Nil means none.
+	// what is recorded. What depends on one that is not recorded waits; see
+	// [plans.Plan.Waiting]. Nil means none.
 	Frozen func(addrs.ResourceInstance) bool
 	// Given tells which instances somebody else manages: they are neither read nor planned,
 	// and count as being what is recorded. What depends on one that is not recorded is left
@@ -147,6 +148,8 @@ type planner struct {
 	upstream upstream
 	// left is what is left alone; guarded by mu.
 	left leaving
+	// awaited are instances that do not exist and are not to be made; guarded by mu.
+	awaited []addrs.ResourceInstance
 	// generation numbers this plan among those of the engine.
 	generation uint64
 }
@@ -402,6 +405,7 @@ func (p *planner) result() *plans.Plan {
 	}
 	plan.Checks = p.walk.outcomes(plan)
 	plan.Functions = p.walk.results.kept()
+	p.withoutWaiting(plan)
 	p.withoutLeft(plan)
 	return plan
 }

@@ -12,8 +12,12 @@ import (
 // Where only reality is taken up, its conditions are checked against that.
 func (p *planner) keep(inst *instance, read *objectRead) tfdiags.Diagnostics {
 	inst.value = p.recordedValue(inst, read)
-	if read == nil && p.given(inst.addr) {
+	switch {
+	case read != nil && read.now != nil: // it exists
+	case p.given(inst.addr):
 		p.noteLeft(inst.addr)
+	case p.frozen(inst.addr):
+		p.noteAwaited(inst.addr)
 	}
 	if p.opts.Mode != plans.RefreshOnlyMode || p.frozen(inst.addr) {
 		return nil

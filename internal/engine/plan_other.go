@@ -89,6 +89,9 @@ func (p *planner) readChange(inst *instance, run *providerRun, ev evaluated, rea
 // readData reads a data source and gives the instance its value.
 func (w *walk) readData(ctx context.Context, inst *instance, run *providerRun, ev evaluated) (*states.Object, tfdiags.Diagnostics) {
 	o := inst.object
+	if refused := unknownConfig(inst, ev.config); refused.HasErrors() {
+		return nil, refused
+	}
 	diags := run.client.ValidateDataSourceConfig(ctx, inst.addr.Resource.Type, ev.config)
 	if !diags.HasErrors() {
 		resp := w.askData(ctx, inst, run, ev.config)

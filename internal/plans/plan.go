@@ -218,6 +218,10 @@ type Plan struct {
 	// LeftAlone are the instances for which nothing was planned because they, or what
 	// they depend on, could not be read.
 	LeftAlone []addrs.ResourceInstance
+	// Awaited are instances that do not exist and for which nothing was to be planned;
+	// Waiting are those for which nothing was planned because they depend on one, or have
+	// to outlive what does.
+	Awaited, Waiting []addrs.ResourceInstance
 	// Missing are variables whose values could not be had, so that nothing was planned for
 	// what depends on them.
 	Missing []string
