@@ -32,6 +32,8 @@ type Timeouts struct {
 	// Signal is how often signals are looked for, and the least time between a round and
 	// one that they ask for.
 	Signal time.Duration
+	// Queue is the time after a failure until the queue for signals is asked again.
+	Queue time.Duration
 }
 
 func (t Timeouts) orDefault() Timeouts {
@@ -46,6 +48,9 @@ func (t Timeouts) orDefault() Timeouts {
 	}
 	if t.Signal == 0 {
 		t.Signal = signalEvery
+	}
+	if t.Queue == 0 {
+		t.Queue = queuePause
 	}
 	return t
 }

@@ -45,6 +45,7 @@ func (r *round) report(ctx context.Context) {
 		}
 		return
 	}
+	r.warnOfDenied()
 	if err := r.writeReceipt(); err != nil {
 		a.log.Error("receipt not written", "error", err)
 	}

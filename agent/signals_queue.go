@@ -46,7 +46,7 @@ func (a *Agent) listenToQueue(ctx context.Context, queue string, ring chan<- str
 				a.log.Warn("queue for signals not readable; rounds come by schedule", "queue", queue, "error", err)
 			}
 			failing = true
-			pause(ctx, queuePause)
+			pause(ctx, a.timeouts.Queue)
 			continue
 		}
 		failing = false

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 // running runs the agent with an hour between rounds and counts its rounds by receipts.
 func (w *world) running(signals *control.Signals) {
 	w.t.Helper()
-	w.timeouts = agent.Timeouts{Signal: 100 * time.Millisecond}
+	w.timeouts = agent.Timeouts{Signal: 100 * time.Millisecond, Queue: 100 * time.Millisecond}
 	doc := w.agentDoc()
 	doc.PollInterval, doc.Signals = control.Duration(time.Hour), signals
 	w.declare(doc)
@@ -42,6 +43,16 @@ func (w *world) awaitRounds(n int) {
 	for deadline := time.Now().Add(30 * time.Second); len(w.receipts()) < n; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%d rounds, want %d", len(w.receipts()), n)
+		}
+	}
+}
+
+// awaitLog waits until the log has a text some number of times.
+func awaitLog(t *testing.T, log *syncBuffer, text string, times int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); strings.Count(log.String(), text) < times; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the log has not %q %d times:\n%s", text, times, log)
 		}
 	}
 }
@@ -170,4 +181,33 @@ func TestSignalsFromAQueue(t *testing.T) {
 	if err != nil || len(left.Messages) != 0 {
 		t.Errorf("in the queue is left %v, %v", left, err)
 	}
+}
+
+// A queue whose AWS configuration cannot be loaded is asked again, which the log says once,
+// and its messages ring once it can be. It sets the process's environment and so is not parallel.
+//
+//nolint:paralleltest // see above
+func TestQueueIsAskedAgain(t *testing.T) {
+	client := sqs.NewFromConfig(startMoto(t))
+	queue, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("towline")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.writeFile("aws", "")
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(w.dir, "aws"))
+	t.Setenv("AWS_PROFILE", "later")
+	log := w.logged()
+	w.running(&control.Signals{Queue: aws.ToString(queue.QueueUrl)})
+	const unreadable = "queue for signals not readable; rounds come by schedule"
+	awaitLog(t, log, unreadable, 1)
+	w.quiet(1)
+	if text := log.String(); strings.Count(text, unreadable) != 1 || !strings.Contains(text, "load AWS configuration: ") {
+		t.Errorf("the log says\n%s", text)
+	}
+	w.writeFile("aws", "[profile later]\nregion = eu-central-1\naws_access_key_id = test\naws_secret_access_key = test\n")
+	w.awaitRounds(2)
 }

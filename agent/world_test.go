@@ -180,7 +180,13 @@ func (k *keptOpen) Close() error { return nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, store: &flakyStore{Store: mem.New("world")}, dir: t.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	return newWorldIn(t, mem.New("world"))
+}
+
+// newWorldIn is a world whose repository is in some store.
+func newWorldIn(t *testing.T, store objstore.Store) *world {
+	t.Helper()
+	w := &world{t: t, store: &flakyStore{Store: store}, dir: t.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		cloud: providerstest.New(thingSchema()), slack: newSlackServer(t)}
 	var err error
 	if w.key, err = trust.GenerateKey(); err != nil {
