@@ -24,6 +24,8 @@ type grantBook struct {
 	folder repository.GrantFolder
 	mu     sync.Mutex
 	stored repository.GrantFiles
+	// readings counts how often the store was read.
+	readings int
 	// blocked are the keys of files here of which it was said that the store has
 	// something else there. Only rounds use it.
 	blocked map[string]bool
@@ -33,12 +35,19 @@ func (b *grantBook) take(stored repository.GrantFiles) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stored = stored
+	b.readings++
 }
 
 func (b *grantBook) taken() repository.GrantFiles {
+	stored, _ := b.takenAt()
+	return stored
+}
+
+// takenAt is what the store held, and which reading of it that was.
+func (b *grantBook) takenAt() (stored repository.GrantFiles, reading int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stored
+	return b.stored, b.readings
 }
 
 // seenGrant is what is remembered of a grant.
@@ -315,14 +324,55 @@ func (r *round) keepGrant(record repository.GrantRecord, here, stored repository
 	}
 }
 
+// judgedGrants are the grants as they were judged last in a round, and what by: as long as
+// neither the store's files nor those on this machine are others, only time can change
+// what they come to. Whoever closes a grant adds a file.
+type judgedGrants struct {
+	mu      sync.Mutex
+	reading int
+	here    repository.GrantListing
+	at      time.Time
+	records []repository.GrantRecord
+}
+
+// rejudgeAfter is the longest time for which a judgement holds: what is refused because
+// it was signed by a clock that is ahead is not refused for ever.
+const rejudgeAfter = 10 * time.Second
+
+// hold tells whether the judgement is still the one that would be made.
+func (j *judgedGrants) hold(reading int, here repository.GrantListing, now time.Time) bool {
+	return j.reading == reading && !now.Before(j.at) && now.Sub(j.at) < rejudgeAfter && j.here.Same(here)
+}
+
 // grantsNow are the grants in force at this moment, for the call that is about to be made.
+// Signatures are verified again only where something has changed.
 func (r *round) grantsNow() []guard.OpenGrant {
-	a := r.agent
+	a, now := r.agent, r.agent.now()
+	stored, reading := a.grants.takenAt()
+	listing, listErr := a.grants.folder.List() // before the files are read
+	r.judgedGrants.mu.Lock()
+	defer r.judgedGrants.mu.Unlock()
+	if listErr == nil && r.judgedGrants.hold(reading, listing, now) {
+		return r.inForce(recordsAt(r.judgedGrants.records, now))
+	}
 	here, _, err := a.grants.folder.Read()
 	if err != nil {
 		here = nil // a round says so
 	}
-	return r.inForce(a.grants.taken().With(here).Records(a.config.Environment, r.declared.Policies, a.now()))
+	records := stored.With(here).Records(a.config.Environment, r.declared.Policies, now)
+	if listErr == nil && err == nil {
+		r.judgedGrants.reading, r.judgedGrants.here, r.judgedGrants.at, r.judgedGrants.records = reading, listing, now, records
+	}
+	return r.inForce(records)
+}
+
+// recordsAt are records at a later time than they were judged at.
+func recordsAt(records []repository.GrantRecord, now time.Time) []repository.GrantRecord {
+	out := slices.Clone(records)
+	for i := range out {
+		out[i].Grant = out[i].Grant.At(now)
+	}
+	return out
 }
 
 // renewGrants looks once more, before drift is judged: reading real objects can take long.

@@ -435,6 +435,63 @@ func TestGrantHoldsBeforeEveryCall(t *testing.T) {
 	}
 }
 
+// agedHere writes what was signed to the agent's machine as if that was an hour ago, so that
+// what is there counts as settled.
+func (w *world) agedHere(file repository.SignedFile) {
+	w.t.Helper()
+	w.here(file)
+	old := time.Now().Add(-time.Hour)
+	for _, name := range w.onMachine() {
+		if err := os.Chtimes(filepath.Join(w.folder().Path(), name), old, old); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// A grant that is opened and that ends while a round changes things counts for the calls
+// in between, and for none that come after, however it ends. The change of d has the agent
+// look at the grant before each test ends it.
+func TestGrantEndsBetweenCalls(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		end  func(w *world, signer ssh.Signer)
+		made bool // e is, which the grant covered
+	}{
+		"it is closed here":     {func(w *world, signer ssh.Signer) { w.agedHere(w.closure(signer)) }, true},
+		"its files are removed": {func(w *world, _ ssh.Signer) { _ = os.RemoveAll(w.folder().Path()) }, true},
+		"its time is over":      {func(w *world, _ ssh.Signer) { w.advance(5 * time.Second) }, true},
+		"it stays":              {func(*world, ssh.Signer) {}, false},
+		"it is closed by a stranger": {func(w *world, _ ssh.Signer) {
+			eve, _ := approver(w.t)
+			w.agedHere(w.closure(eve))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, signer := breakable(t)
+			w.publish(chain + "resource \"cloud_thing\" \"e\" {\n  name = \"e\"\n  labels = { of = cloud_thing.d.id }\n}\n")
+			w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
+				switch req.Config.GetAttr("name").AsString() {
+				case "c":
+					w.agedHere(w.request(signer, "cloud_thing.e"))
+					w.advance(10*time.Minute - 3*time.Second) // of the ten that it is for
+				case "d":
+					test.end(w, signer)
+				}
+				return w.cloud.ApplyDefault(req)
+			}
+			want := control.OutcomeFailed
+			if test.made {
+				want = control.OutcomeApplied
+			}
+			receipt := w.round(want)
+			if got := slices.Contains(w.names(), "e"); got != test.made || strings.Contains(problems(receipt), "Change of what a grant suspends") == test.made {
+				t.Errorf("made: %v, want %v; problems %q", got, test.made, problems(receipt))
+			}
+		})
+	}
+}
+
 // What people sign on the machine is judged by what the agent has verified last, without
 // any store.
 func TestLastDeclared(t *testing.T) {

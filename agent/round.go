@@ -30,6 +30,8 @@ type round struct {
 	// neighbours are the other shards.
 	neighbours []neighbour
 	grants     []guard.OpenGrant
+	// judgedGrants are those that provider calls ask for.
+	judgedGrants judgedGrants
 	// waiting are those that need approval; inSlack those, open or waiting, that people
 	// may approve or close in Slack.
 	waiting, inSlack []control.Grant

@@ -225,8 +225,17 @@ func VerifyGrant(policy BreakGlassPolicy, files GrantFiles, now time.Time) (Gran
 	grant.Request.Until = extended(policy, opened.request, files.Extensions)
 	grant.Approvers, grant.Users = approversOf(policy, opened, files)
 	grant.Missing = max(0, policy.Approvals-len(grant.Approvers))
-	grant.Phase, grant.Ended = phaseOf(grant.Request, grant.Missing, earliestClosure(policy, opened, files), now)
-	return grant, nil
+	grant.Phase, grant.Ended = phaseOf(grant.Request, grant.Missing, earliestClosure(policy, opened, files))
+	return grant.At(now), nil
+}
+
+// At is the grant at a time that is not before the one it was judged at, by the same
+// files and the same policy.
+func (g Grant) At(now time.Time) Grant {
+	if (g.Phase == GrantOpen || g.Phase == GrantPending) && !now.Before(g.Request.Until) {
+		g.Phase, g.Ended = GrantExpired, g.Request.Until
+	}
+	return g
 }
 
 // allows checks who, over what, how long and why.
@@ -282,11 +291,12 @@ func (c GrantClick) says(verb GrantVerb, opened opening) bool {
 	return c.Verb == verb && c.Environment == opened.request.Environment && c.Grant == opened.request.ID && c.Digest == requestDigest(opened.payload)
 }
 
-func phaseOf(request GrantRequest, missing int, closed, now time.Time) (GrantPhase, time.Time) {
+// phaseOf is a grant's phase before its end.
+func phaseOf(request GrantRequest, missing int, closed time.Time) (GrantPhase, time.Time) {
 	switch {
 	case !closed.IsZero() && closed.Before(request.Until):
 		return GrantClosed, closed
-	case !closed.IsZero(), !now.Before(request.Until):
+	case !closed.IsZero():
 		return GrantExpired, request.Until
 	case missing > 0:
 		return GrantPending, time.Time{}

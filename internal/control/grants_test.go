@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,10 @@ func TestGrantPhases(t *testing.T) {
 			grant, err := VerifyGrant(policy, test.files, test.now)
 			if err != nil || grant.Phase != test.want {
 				t.Errorf("VerifyGrant = %s, %v; want %s", grant.Phase, err, test.want)
+			}
+			earlier, err := VerifyGrant(policy, test.files, noon)
+			if got := earlier.At(test.now); err != nil || !reflect.DeepEqual(got, grant) {
+				t.Errorf("judged before, it is %+v, %v; want %+v", got, err, grant)
 			}
 		})
 	}

@@ -72,6 +72,49 @@ func (f GrantFolder) Read() (files GrantFiles, refused []error, err error) {
 	return files, refused, nil
 }
 
+// GrantListing is what a folder looks like from outside. It tells whether what was read
+// of the folder is still what is there.
+type GrantListing struct {
+	at    time.Time
+	names []string
+	files []fs.FileInfo
+}
+
+// settledAge is how long ago a file must have been changed for its time to tell of every
+// change: clocks of file systems tick slowly.
+const settledAge = 2 * time.Second
+
+// List looks at the folder without reading files. What is read of it afterwards is not
+// older than the listing.
+func (f GrantFolder) List() (GrantListing, error) {
+	listing := GrantListing{at: time.Now()}
+	root, err := os.OpenRoot(f.dataDir)
+	if err != nil {
+		return listing, fmt.Errorf("list %s: %w", f.Path(), err)
+	}
+	defer root.Close()
+	if listing.names, _, err = f.names(root); err != nil {
+		return listing, err
+	}
+	for _, name := range listing.names {
+		info, err := root.Lstat(filepath.Join(grantFolder, name))
+		if err != nil {
+			return listing, fmt.Errorf("list %s: %w", f.Path(), err)
+		}
+		listing.files = append(listing.files, info)
+	}
+	return listing, nil
+}
+
+// Same tells that nothing has changed from one listing to a later one: there are the same
+// files, and none was changed so shortly before the first that a change after it may not show.
+func (l GrantListing) Same(later GrantListing) bool {
+	return slices.Equal(l.names, later.names) && slices.EqualFunc(l.files, later.files, func(a, b fs.FileInfo) bool {
+		return os.SameFile(a, b) && a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) &&
+			a.ModTime().Before(l.at.Add(-settledAge))
+	})
+}
+
 // names lists the folder, without what is in the making; more tells that there are too many.
 func (f GrantFolder) names(root *os.Root) (names []string, more bool, err error) {
 	info, err := root.Lstat(grantFolder)

@@ -121,3 +121,65 @@ func TestGrantFolderBelongsToTheAgent(t *testing.T) {
 		}
 	}
 }
+
+// A listing tells of whatever may have changed what the folder holds, and of nothing else.
+func TestGrantListing(t *testing.T) {
+	t.Parallel()
+	old := time.Now().Add(-time.Hour)
+	write := func(t *testing.T, path, data string, changed time.Time) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, test := range map[string]struct {
+		changed time.Time // before the first listing
+		change  func(t *testing.T, dir string)
+		same    bool
+	}{
+		"nothing":               {old, func(*testing.T, string) {}, true},
+		"a file in the making":  {old, func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, ".new"), "{}", old) }, true},
+		"changed a moment ago":  {time.Now(), func(*testing.T, string) {}, false},
+		"another file":          {old, func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, "b"), "{}", old) }, false},
+		"another size":          {old, func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, "a"), "{ }", old) }, false},
+		"another time":          {old, func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, "a"), "[]", old.Add(1)) }, false},
+		"other rights":          {old, func(t *testing.T, dir string) { t.Helper(); must(t, os.Chmod(filepath.Join(dir, "a"), 0o400)) }, false},
+		"removed":               {old, func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "a"))) }, false},
+		"the folder is removed": {old, func(t *testing.T, dir string) { t.Helper(); must(t, os.RemoveAll(dir)) }, false},
+		"another in its place": {old, func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, ".new"), "[]", old)
+			must(t, os.Rename(filepath.Join(dir, ".new"), filepath.Join(dir, "a")))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := repository.OpenGrantFolder(t.TempDir(), "prod")
+			must(t, os.Mkdir(folder.Path(), 0o700))
+			write(t, filepath.Join(folder.Path(), "a"), "{}", test.changed)
+			list := func() repository.GrantListing {
+				listing, err := folder.List()
+				must(t, err)
+				return listing
+			}
+			first := list()
+			test.change(t, folder.Path())
+			if got := first.Same(list()); got != test.same {
+				t.Errorf("same: %v, want %v", got, test.same)
+			}
+		})
+	}
+	if _, err := repository.OpenGrantFolder(filepath.Join(t.TempDir(), "gone"), "prod").List(); err == nil {
+		t.Error("a data folder that is not there has a listing")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
