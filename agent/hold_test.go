@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/agent/slacktest"
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/repository"
 )
 
 // holdable is a world with an app and two things that differ, in their grace time.
@@ -136,4 +138,60 @@ func TestAttackHoldOfAStranger(t *testing.T) {
 	w.round(control.OutcomeDrifted)
 	w.declare(w.heldBy(key, nil))
 	w.round(control.OutcomeApplied)
+}
+
+// What was clicked by somebody who is no approver any more counts no longer, and its number
+// stays used: who comes back takes nothing back that was said meanwhile. Many clicks of
+// others hide nobody's.
+func TestHoldOfSomebodyWhoLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, anaKey := approver(t)
+	_, benKey := approver(t)
+	app := w.withApp()
+	both, benOnly := w.heldBy(anaKey, map[string]string{anaInSlack: anaKey, benInSlack: benKey}), w.heldBy(benKey, map[string]string{benInSlack: benKey})
+	both.Approval.Approvers = []string{anaKey, benKey}
+	w.declare(both)
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+	w.edit("a", "size", cty.NumberIntVal(9))
+	w.round(control.OutcomeDrifted)
+	listening(t, w.agent, app, 1)
+	held := func() bool {
+		t.Helper()
+		return decisions(w.round(control.OutcomeDrifted))["cloud_thing.a"] == "held"
+	}
+	says := func(user, button string, n int) {
+		t.Helper()
+		app.Click(user, message(t, app), button)
+		if got := answered(t, app, n); !strings.Contains(got, "Your word is recorded") {
+			t.Fatalf("%s was told %q", user, got)
+		}
+	}
+	for i, button := range []string{"Hold", "Release", "Hold", "Release"} {
+		says([]string{benInSlack, anaInSlack}[min(i, 1)], button, i+1) // all but the first are Ana's
+		if held() != (button == "Hold") {
+			t.Errorf("%s, number %d, does not count", button, i+1)
+		}
+	}
+	var subject string
+	for _, key := range w.keys(control.AgentPrefix("prod", "a1") + "clicks/") {
+		subject = strings.Split(key, "/")[5]
+	}
+	for i := range 2 * repository.MaxDoubtful {
+		w.put(control.ClickPrefix("prod", "a1", subject)+fmt.Sprintf("%012d-U%dEVE.json", 1+i%40, i), "{}")
+	}
+	w.declare(benOnly)
+	if !held() {
+		t.Error("without Ana, Ben's hold is what was said last")
+	}
+	says(benInSlack, "Release", 5)
+	if held() {
+		t.Error("Ben's release does not count")
+	}
+	says(benInSlack, "Hold", 6)
+	w.declare(both)
+	if !held() {
+		t.Error("Ana's release of before counts after Ben's hold")
+	}
 }
