@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,34 @@ func TestRestartAfterARevisionInPart(t *testing.T) {
 	stop()
 	w.round(control.OutcomeApplied)
 	w.has("free", "free2", "strict")
+}
+
+// TestReportsNameTheRevisionInForce has an agent apply a revision in part: reports and metrics
+// name that, and not the one before, also of a round that comes to no revision.
+func TestReportsNameTheRevisionInForce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.metrics = filepath.Join(w.dir, "towline.prom")
+	w.publish(oneFree)
+	w.round(control.OutcomeApplied)
+	w.publish(twoFree + aStrict)
+	w.failToMake("strict")
+	begun := w.round(control.OutcomeFailed).Revision
+	if _, err := w.repo.RemoveDocuments(t.Context(), w.signing(), w.agentDoc().Ref()); err != nil {
+		t.Fatal(err)
+	}
+	receipt := w.round(control.OutcomeFailed)
+	beat, err := w.reports().Heartbeat(t.Context())
+	if err != nil || receipt.Revision != begun || beat.Revision != begun {
+		t.Errorf("receipt of %s, heartbeat of %s, %v; want %s", receipt.Revision, beat.Revision, err, begun)
+	}
+	named := false
+	for name := range w.measured() {
+		named = named || strings.HasPrefix(name, "towline_agent_info[") && strings.Contains(name, "revision="+begun[:12])
+	}
+	if !named {
+		t.Errorf("no metric names %s: %v", begun[:12], w.measured())
+	}
 }
 
 // takenBack has the first of a pair apply a revision and the second the next one, and

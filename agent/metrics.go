@@ -60,7 +60,7 @@ func (r *round) measure() error {
 	m := a.metrics
 	m.rounds.WithLabelValues(string(r.outcome)).Inc()
 	m.info.Reset()
-	m.info.WithLabelValues(a.config.Environment, a.config.Agent, Version, short(a.memory.Revision)).Set(1)
+	m.info.WithLabelValues(a.config.Environment, a.config.Agent, Version, short(a.memory.Begun)).Set(1)
 	m.interval.Set(a.interval.Seconds())
 	m.lastRound.Set(seconds(now))
 	m.duration.Set(now.Sub(r.started).Seconds())

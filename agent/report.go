@@ -82,11 +82,13 @@ func (r *round) log() {
 		"changes", len(r.changes), "drift", len(r.judged), "took", a.now().Sub(r.started).Round(time.Millisecond))
 }
 
+// revisionDigest is the revision that the round is about: the one that it has loaded, or
+// else the one in force.
 func (r *round) revisionDigest() string {
 	if r.revision != nil {
 		return r.revision.digest
 	}
-	return r.agent.memory.Revision
+	return r.agent.memory.Begun
 }
 
 // driftItems lists the round's drift for receipts.
@@ -291,7 +293,7 @@ func (r *round) heartbeat(outcome control.Outcome, message string) control.Heart
 	now := a.now().UTC()
 	return control.Heartbeat{
 		Version: control.FormatVersion, Environment: a.config.Environment, Agent: a.config.Agent, Time: now, AgentVersion: Version,
-		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Revision,
+		Epoch: a.memory.Epoch, Sequence: a.memory.Sequence, Channel: a.memory.Channel, Revision: a.memory.Begun,
 		Outcome: outcome, Converged: a.memory.Converged, Drift: r.standing(), Objects: a.state.Count(), OpenGrants: len(r.grants),
 		Message: message, Round: now, NextRound: now.Add(a.interval), Proposal: a.memory.Proposal,
 	}

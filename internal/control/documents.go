@@ -243,7 +243,8 @@ type Heartbeat struct {
 	// Sequence is the number of the last receipt.
 	Sequence int64  `json:"sequence"`
 	Channel  string `json:"channel"`
-	// Revision is the digest of the revision in force, "" before the first.
+	// Revision is the digest of the revision in force, "" before the first and where another
+	// agent has worked since, as long as this one has not found out.
 	Revision string `json:"revision"`
 	// Outcome of the last round; see [Outcome].
 	Outcome Outcome `json:"outcome"`
@@ -309,7 +310,8 @@ type Receipt struct {
 	Finished    time.Time `json:"finished"`
 	// Previous is the SHA-256 of the previous receipt's signed bytes, hex; "" for the first.
 	Previous string   `json:"previous"`
-	Channel  string   `json:"channel"`
+	Channel  string `json:"channel"`
+	// Revision is the one that the round was about, or without any the one in force.
 	Revision string   `json:"revision"`
 	Outcome  Outcome  `json:"outcome"`
 	Message  string   `json:"message,omitempty"`
