@@ -11,6 +11,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/engine"
+	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/plans/planfile"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -143,18 +144,39 @@ func (s *session) close() {
 	s.tell(diags)
 }
 
-// settle finds out how calls ended that an earlier process left open.
+// settle finds out how calls ended that an earlier process left open. Creates whose object
+// was not there stay in the journal, to be looked for again in later runs.
 func (s *session) settle(ctx context.Context) bool {
 	if len(s.state.Open) == 0 {
 		return true
 	}
-	s.app.printf("An earlier run ended in the middle of %d changes; finding out what became of them...\n", len(s.state.Open))
+	open, before := journal.Split(s.state.Open)
+	if len(open) > 0 {
+		s.app.printf("An earlier run ended in the middle of %d changes; finding out what became of them...\n", len(open))
+	}
 	settled, diags := s.engine.Settle(ctx, s.config, s.state.State, s.state.Open, engine.PlanOptions{Variables: s.variables})
-	if err := s.state.Settle(settled.State, settled.Open); err != nil {
+	if len(open) == 0 {
+		diags = diags.Warnings() // nothing has to be known before anything else is done
+	}
+	if err := s.state.Settle(settled.State, slices.Concat(settled.Open, settled.Absent)); err != nil {
 		s.app.fail("Failed to save state", err)
 		return false
 	}
-	return !s.tell(diags) && len(settled.Open) == 0
+	return !s.tell(append(diags, absentWarnings(before, settled.Absent)...)) && len(settled.Open) == 0
+}
+
+// absentWarnings tells of creates whose object was not there when it was looked for, once.
+func absentWarnings(before, absent []journal.Intent) tfdiags.Diagnostics {
+	var diags tfdiags.Diagnostics
+	for _, intent := range absent {
+		if slices.ContainsFunc(before, func(i journal.Intent) bool { return i.ID == intent.ID }) {
+			continue
+		}
+		diags = append(diags, tfdiags.New(tfdiags.Warning, "Object of an interrupted creation is not there",
+			fmt.Sprintf("The creation of %[1]s was begun at %[2]s by a run that ended before the answer came, and there is no such object, so it is to be created now. Should that call be under way after all, the object appears later: for a day each run looks for it, and says so if there are two by then. Once you know that it was not created, end that with \"towline settle -absent %[1]s\".",
+				intent.Address, intent.Time.Format("2006-01-02 15:04:05 MST"))).WithAddress(intent.Address)...)
+	}
+	return diags
 }
 
 // plan makes a plan and shows it with its problems.
