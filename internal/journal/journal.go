@@ -1,89 +1,19 @@
 package journal
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
-	"time"
 
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
-// Intent says what a provider is about to be asked to do.
-type Intent struct {
-	// ID is unique within one journal; [Journal.Begin] sets it.
-	ID      uint64 `json:"id"`
-	Address string `json:"address"`
-	Deposed string `json:"deposed,omitempty"`
-	// Action is "create", "update" or "delete".
-	Action   string    `json:"action"`
-	Provider string    `json:"provider"`
-	Time     time.Time `json:"time"`
-	// Prior is the object's record before; nil for a create.
-	Prior *states.Object `json:"-"`
-	// Planned is the planned object in msgpack, which holds unknown values; nil for a delete.
-	Planned       []byte `json:"planned,omitempty"`
-	SchemaVersion int64  `json:"schema_version"`
-	Private       []byte `json:"private,omitempty"`
-	// Dependencies and CreateBeforeDestroy go into the record of a new object.
-	Dependencies        []string `json:"dependencies,omitempty"`
-	CreateBeforeDestroy bool     `json:"create_before_destroy,omitempty"`
-	// ReadsByID tells that the provider looks objects up by their id only, and
-	// that the id is not known before the object exists.
-	ReadsByID bool `json:"reads_by_id,omitempty"`
-	// Absent is when the object of a create that nobody saw the end of was looked for and was
-	// not there; zero if nobody has looked. It may appear later: a machine that stood still
-	// makes its call after another has looked.
-	Absent time.Time `json:"absent,omitzero"`
-}
-
-// Result says what came of an intent.
-type Result struct {
-	// ID is that of the intent.
-	ID      uint64    `json:"id"`
-	Address string    `json:"address"`
-	Deposed string    `json:"deposed,omitempty"`
-	Time    time.Time `json:"time"`
-	Failed  bool      `json:"failed,omitempty"`
-	// Provider is needed to record the object.
-	Provider string `json:"provider"`
-	// Object is the record afterwards; nil if there is no object.
-	Object *states.Object `json:"-"`
-}
-
-// Entry is one line of a journal: exactly one field is set.
-type Entry struct {
-	Intent *Intent
-	Result *Result
-}
-
-// line is the form of an entry on disk: one JSON object a line, with a checksum
-// of the body so that a torn line is told from a whole one.
-type line struct {
-	CRC  uint32          `json:"crc"`
-	Body json.RawMessage `json:"body"`
-}
-
-type body struct {
-	Intent *Intent         `json:"intent,omitempty"`
-	Result *Result         `json:"result,omitempty"`
-	Object json.RawMessage `json:"object,omitempty"`
-}
-
 var errClosed = errors.New("journal is closed")
-
-// maxFile bounds what is read back of a journal, in bytes.
-const maxFile = 2 << 30
 
 // Journal is an open journal file. It is safe for concurrent use. Appends that
 // arrive together share one fsync.
@@ -144,96 +74,6 @@ func Open(path string) (*Journal, []Entry, error) {
 	j.replicas.open()
 	go j.write()
 	return j, entries, nil
-}
-
-// Read returns what the journal at path holds and changes nothing, so that it can be
-// asked while another process writes it. No file is an empty journal.
-func Read(path string) (entries []Entry, err error) {
-	file, err := os.Open(path) //nolint:gosec // the journal's place is chosen by whoever asks
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if entries, _, err = read(io.LimitReader(file, maxFile)); err != nil {
-		return nil, fmt.Errorf("read journal %s: %w", path, err)
-	}
-	return entries, nil
-}
-
-// read decodes entries and returns the length of the good part. Only a last line
-// without its end is torn; any other that does not decode is damaged.
-func read(from io.Reader) ([]Entry, int64, error) {
-	var entries []Entry
-	var good int64
-	reader := bufio.NewReader(from)
-	for {
-		raw, err := reader.ReadBytes('\n')
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return entries, good, nil
-			}
-			return nil, 0, err
-		}
-		entry, err := decode(raw)
-		if err != nil {
-			return nil, 0, fmt.Errorf("entry %d is damaged: %w; what a provider was asked to do is in doubt, so look at the objects that the whole entries name before you move the file away", len(entries)+1, err)
-		}
-		entries = append(entries, entry)
-		good += int64(len(raw))
-	}
-}
-
-func decode(raw []byte) (Entry, error) {
-	var l line
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return Entry{}, err
-	}
-	if crc32.ChecksumIEEE(l.Body) != l.CRC {
-		return Entry{}, errors.New("its checksum does not match")
-	}
-	var b body
-	if err := json.Unmarshal(l.Body, &b); err != nil {
-		return Entry{}, err
-	}
-	var obj *states.Object
-	if len(b.Object) > 0 {
-		var err error
-		if obj, err = states.DecodeObject(b.Object); err != nil {
-			return Entry{}, err
-		}
-	}
-	switch {
-	case b.Intent != nil && b.Result == nil:
-		b.Intent.Prior = obj
-	case b.Result != nil && b.Intent == nil:
-		b.Result.Object = obj
-	default:
-		return Entry{}, errors.New("it is neither an intent nor a result")
-	}
-	return Entry{Intent: b.Intent, Result: b.Result}, nil
-}
-
-func encode(b body, obj *states.Object) ([]byte, error) {
-	if obj != nil {
-		encoded, err := states.EncodeObject(obj)
-		if err != nil {
-			return nil, err
-		}
-		b.Object = encoded
-	}
-	raw, err := json.Marshal(b)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]byte, 0, len(raw)+len(`{"crc":4294967295,"body":}`)+1)
-	out = append(out, `{"crc":`...)
-	out = strconv.AppendUint(out, uint64(crc32.ChecksumIEEE(raw)), 10)
-	out = append(out, `,"body":`...)
-	out = append(out, raw...)
-	return append(out, "}\n"...), nil
 }
 
 // Begin makes an intent durable and returns its ID. The provider may be called only after that.
@@ -396,18 +236,6 @@ func (j *Journal) replace(open []Intent) error {
 		j.nextID = max(j.nextID, intent.ID+1)
 	}
 	return j.swap(content)
-}
-
-func encodeIntents(intents []Intent) ([]byte, error) {
-	var out []byte
-	for i := range intents {
-		raw, err := encode(body{Intent: &intents[i]}, intents[i].Prior)
-		if err != nil {
-			return nil, fmt.Errorf("encode journal entry: %w", err)
-		}
-		out = append(out, raw...)
-	}
-	return out, nil
 }
 
 // swap puts a file with the content in the journal's place atomically.

@@ -194,15 +194,3 @@ func wrapReplica(err error) error {
 	}
 	return fmt.Errorf("replicate journal: %w", err)
 }
-
-// Decode reads a batch of entries that a [Replica] was given.
-func Decode(batch []byte) ([]Entry, error) {
-	entries, size, err := read(bytes.NewReader(batch))
-	if err == nil && size != int64(len(batch)) {
-		err = errors.New("its last entry is torn")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read journal batch: %w", err)
-	}
-	return entries, nil
-}
