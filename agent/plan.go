@@ -174,6 +174,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 	due := a.read.dueReads(a.state, a.memory.Drift.Addresses(), r.self.Refresh, a.interval, now)
 	opts := r.planOptions()
 	opts.Frozen = r.frozen
+	opts.Lists = func(addr string) bool { return len(r.inventories(addr)) > 0 }
 	opts.LeaveUnreadable = a.memory.Revision == r.revision.digest // a new revision takes effect as a whole
 	opts.SkipRead = func(addr addrs.ResourceInstance) bool { return due != nil && !due[addr.String()] }
 	prior := r.surveyed()

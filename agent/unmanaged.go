@@ -17,7 +17,8 @@ import (
 // much to be looked through.
 const maxUnmanaged = 1000
 
-// findUnmanaged compares what inventories list with what the agent manages.
+// findUnmanaged compares what inventories list with what the agent manages: data sources
+// that were read, and list blocks that were asked.
 func (r *round) findUnmanaged(plan *plans.Plan) {
 	r.unmanaged = nil
 	var managed map[string]bool
@@ -32,14 +33,20 @@ func (r *round) findUnmanaged(plan *plans.Plan) {
 			r.list(addr.String(), inventory, inst.Current, managed)
 		}
 	})
+	for _, listed := range plan.Listed {
+		for _, inventory := range r.inventories(listed.Addr) {
+			r.compareListed(&listed, inventory, plan.Prior)
+		}
+	}
 	slices.SortFunc(r.unmanaged, func(a, b control.UnmanagedItem) int {
 		return cmp.Or(cmp.Compare(a.Inventory, b.Inventory), cmp.Compare(a.ID, b.ID))
 	})
+	r.unmanaged = slices.Compact(r.unmanaged) // two scopes may have the same inventory
 	r.unmanaged = r.unmanaged[:min(len(r.unmanaged), maxUnmanaged)]
 	r.agent.memory.Unmanaged = r.since(r.agent.memory.Unmanaged)
 }
 
-// inventories are those of the scopes that a data source is.
+// inventories are those of the scopes that a data source or a list block is.
 func (r *round) inventories(addr string) []control.Inventory {
 	var out []control.Inventory
 	for _, scope := range r.scopes {
@@ -63,9 +70,13 @@ func (r *round) list(addr string, inventory control.Inventory, object *states.Ob
 			id = attribute(element, inventory.ID)
 		}
 		if text, ok := textOf(id); ok && !managed[text] {
-			r.unmanaged = append(r.unmanaged, control.UnmanagedItem{Inventory: addr, ID: text, Digest: r.agent.digest(element)[:digestLength]})
+			r.noteUnmanaged(addr, text, element)
 		}
 	}
+}
+
+func (r *round) noteUnmanaged(inventory, id string, said cty.Value) {
+	r.unmanaged = append(r.unmanaged, control.UnmanagedItem{Inventory: inventory, ID: id, Digest: r.agent.digest(said)[:digestLength]})
 }
 
 // digestLength is how much of a digest receipts hold: enough to tell values apart.

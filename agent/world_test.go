@@ -52,6 +52,8 @@ type world struct {
 	dir     string
 	cloud   *providerstest.Provider
 	slack   *slackServer
+	// query is the query file that is published beside the configuration, "" for none.
+	query string
 	// log takes what the agent logs, nil for nothing.
 	log *syncBuffer
 	// slackURL is that of Slack's Web API, "" for Slack's own.
@@ -266,8 +268,14 @@ func (w *world) declare(docs ...control.Declared) {
 func (w *world) publish(config string) {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config), 0o600); err != nil {
-		w.t.Fatal(err)
+	files := map[string]string{"main.tf": config}
+	if w.query != "" {
+		files["all.tfquery.hcl"] = w.query
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	archive, err := bundle.Pack(dir, bundle.DefaultLimits)
 	if err != nil {

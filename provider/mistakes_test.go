@@ -47,6 +47,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"oscillation":                {scope("include", "drift = { mode = \"enforce\", oscillation = { times = 3, within = \"1h\", resumed = \"now\" } }\n include"), "must be a time such as 2026-01-02T15:04:05Z"},
 		"rule without a mode":        {scope("include", "drift = { mode = \"enforce\", rules = [{ attributes = [\"size\"], mode = \"observe\" }] }\n include"), "must have the form ADDRESS.attribute"},
 		"inventory":                  {scope("include", "inventories = [{ data = \"all\", list = \"objects\" }]\n include"), "must be the address of a data source"},
+		"inventory without a list":   {scope("include", "inventories = [{ data = \"data.x.y\" }]\n include"), "must name the attribute that lists the objects"},
 		"approvals of nobody":        {scope("include", "approval = { approvers = [\""+key+"\"], approvals = 2 }\n include"), "must not be more than there are approvers"},
 		"action":                     {scope("include", "actions = [\"destroy\"]\n include"), "value must be one of"},
 		"poll interval":              {agent(`poll_interval = "10ms"`), "must be between 1s and a year"},

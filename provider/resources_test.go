@@ -132,7 +132,7 @@ resource "towline_scope" "all" {
   exclude     = [{ address = "module.net.aws_vpc.old" }]
   max_share   = 30
   windows     = [{ days = ["fri", "mon"], from = "22:00", until = "04:00" }, { from = "12:00", until = "13:00" }]
-  inventories = [{ data = "data.aws_instances.all", list = "ids" }, { data = "data.x.y", list = "objects", id = "id" }]
+  inventories = [{ data = "data.aws_instances.all", list = "ids" }, { data = "data.x.y", list = "objects", id = "id" }, { data = "list.aws_instance.all" }]
   drift = {
     mode        = "enforce"
     grace       = "10m"
@@ -148,7 +148,7 @@ resource "towline_scope" "all" {
 		Include: []control.Match{{Module: "module.net", Provider: "hashicorp/aws", Except: []string{`tags["owner"]`}}, {Type: "aws_instance", Attributes: []string{"tags"}}},
 		Exclude: []control.Match{{Address: "module.net.aws_vpc.old"}}, MaxShare: &share,
 		Windows:     []control.Window{{Days: []string{"fri", "mon"}, From: "22:00", Until: "04:00"}, {From: "12:00", Until: "13:00"}},
-		Inventories: []control.Inventory{{Data: "data.aws_instances.all", List: "ids"}, {Data: "data.x.y", List: "objects", ID: "id"}},
+		Inventories: []control.Inventory{{Data: "data.aws_instances.all", List: "ids"}, {Data: "data.x.y", List: "objects", ID: "id"}, {Data: "list.aws_instance.all"}},
 		Drift: control.Drift{Mode: control.DriftEnforce, Grace: control.Duration(10 * time.Minute), Ignore: []string{"aws_instance.tags"},
 			Rules:       []control.DriftRule{{Attributes: []string{"aws_instance.size", "aws_vpc.name"}, Mode: control.DriftObserve}, {Attributes: []string{"aws_vpc.tags"}, Mode: control.DriftEnforce, Grace: control.Duration(time.Hour)}},
 			Oscillation: &control.Oscillation{Times: 5, Within: control.Duration(2 * time.Hour), Resumed: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}},

@@ -145,7 +145,7 @@ func (m inventoryModel) inventory() control.Inventory {
 }
 
 func inventoryOf(i control.Inventory) inventoryModel {
-	return inventoryModel{types.StringValue(i.Data), types.StringValue(i.List), optionalText(i.ID)}
+	return inventoryModel{types.StringValue(i.Data), optionalText(i.List), optionalText(i.ID)}
 }
 
 // listAs reads a list of nested objects; what is null or unknown is none.

@@ -136,12 +136,12 @@ func oscillationAttribute() schema.Attribute {
 
 func inventoriesAttribute() schema.Attribute {
 	return schema.ListNestedAttribute{
-		Optional: true, MarkdownDescription: "Data sources of the revision that list what there is. Objects among them that nobody manages are reported.",
+		Optional: true, MarkdownDescription: "Data sources and list blocks of the revision that list what there is. Objects among them that nobody manages are reported.",
 		Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"data": schema.StringAttribute{Required: true, MarkdownDescription: "Address of the data source, such as `data.aws_instances.all`, or a pattern of it."},
-			"list": schema.StringAttribute{Required: true, MarkdownDescription: "Attribute that lists the objects, or their identities."},
-			"id":   schema.StringAttribute{Optional: true, MarkdownDescription: "Attribute of a listed object that identifies it. The elements of the list are identities themselves, unless set."},
+			"data": schema.StringAttribute{Required: true, MarkdownDescription: "Address of the data source, such as `data.aws_instances.all`, of the list block in a `.tfquery.hcl` file, such as `list.aws_instance.all`, or a pattern of it."},
+			"list": schema.StringAttribute{Optional: true, MarkdownDescription: "Attribute of the data source that lists the objects, or their identities. To be left out for a list block."},
+			"id":   schema.StringAttribute{Optional: true, MarkdownDescription: "Attribute of a listed object that identifies it. Unless set, the elements of a data source's list are identities themselves, and objects of a list block are identified as their provider says. For a list block several attributes may be joined, as in the ID to import an object by: `region/name`."},
 		}},
 	}
 }

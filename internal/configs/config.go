@@ -61,6 +61,8 @@ type Module struct {
 	Resources map[addrs.Resource]*Resource
 	// Checks are the check blocks by name.
 	Checks map[string]*Check
+	// Lists are the list blocks of the root module's query files, by address.
+	Lists map[string]*List
 	// Moved and Removed are in the order of files and blocks.
 	Moved   []*Moved
 	Removed []*Removed
@@ -209,6 +211,9 @@ func (c *Config) addRequirements(out map[addrs.Provider][]string) {
 	}
 	for _, resource := range c.Module.Resources {
 		need(c.Module.LocalProvider(resource.Provider.LocalName), "")
+	}
+	for _, list := range c.Module.Lists {
+		need(c.Module.LocalProvider(list.Provider.LocalName), "")
 	}
 	for _, decl := range c.Module.Imports {
 		if decl.Provider.LocalName != "" && len(decl.To.Modules) == 0 {

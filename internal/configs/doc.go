@@ -1,5 +1,6 @@
 // Package configs turns the .tf and .tf.json files of a root module and the
-// local modules it calls into a static tree of declarations.
+// local modules it calls, and the query files of the root module, into a static
+// tree of declarations.
 //
 // It is not for evaluating expressions, for knowing providers' schemas or for
 // fetching anything: bodies and expressions are kept as HCL gives them, and a

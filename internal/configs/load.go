@@ -68,6 +68,7 @@ func (l *loader) load(c *Config, dir string, callStack []string) tfdiags.Diagnos
 	diags := l.loadDir(c.Module, dir)
 	if c.Parent == nil {
 		diags = append(diags, l.loadUnwritten(c.Module)...)
+		diags = append(diags, l.loadQueries(c.Module, dir)...)
 	}
 	if c.Parent != nil && len(c.Module.Imports) > 0 {
 		diags = append(diags, tfdiags.At(c.Module.Imports[0].Range, "Invalid import configuration",
@@ -241,13 +242,17 @@ func configFiles(dir string) ([]string, error) {
 	var names []string
 	for _, entry := range entries {
 		name := entry.Name()
-		hidden := strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || (strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
-		if entry.IsDir() || hidden || !(strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tf.json")) {
+		if entry.IsDir() || isHidden(name) || !(strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tf.json")) {
 			continue
 		}
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// isHidden tells whether a file is one that Terraform passes over, as editors leave them.
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || (strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
 }
 
 // overridesLast takes the override files out of a list of files.

@@ -35,6 +35,7 @@ func newModule(dir string) *Module {
 		ModuleCalls:       map[string]*ModuleCall{},
 		Resources:         map[addrs.Resource]*Resource{},
 		Checks:            map[string]*Check{},
+		Lists:             map[string]*List{},
 		imported:          map[string]*Import{},
 	}
 }

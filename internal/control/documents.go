@@ -118,7 +118,7 @@ type Scope struct {
 	Drift   Drift    `json:"drift"`
 	// Approval says who approves what is proposed in the scope; nil means nobody can.
 	Approval *Approval `json:"approval,omitempty"`
-	// Inventories are data sources that list what there is, so that objects that
+	// Inventories are data sources and list blocks that list what there is, so that objects that
 	// nobody manages are reported.
 	Inventories []Inventory `json:"inventories,omitempty"`
 }
@@ -148,11 +148,12 @@ type Window struct {
 	Until string `json:"until"`
 }
 
-// Inventory is a data source of the revision that lists objects, managed or not.
+// Inventory is a data source or a list block of the revision that lists objects, managed or not.
 type Inventory struct {
-	// Data is the address of the data source, or a pattern of it, such as data.simcloud_namespace.*.
+	// Data is the address, or a pattern of it, such as data.simcloud_namespace.* or list.simcloud_config.all.
 	Data string `json:"data"`
-	// List is the attribute that holds the objects, ID the attribute of each that identifies it.
+	// List is the attribute that holds the objects, "" for a list block. ID is the attribute
+	// of each that identifies it; those of a list block have an identity without it.
 	List string `json:"list"`
 	ID   string `json:"id"`
 }
@@ -374,7 +375,7 @@ type DriftItem struct {
 
 // UnmanagedItem is an object that nobody manages. It holds no values.
 type UnmanagedItem struct {
-	// Inventory is the address of the data source that lists the object under ID.
+	// Inventory is the address of the data source or list block that lists the object under ID.
 	Inventory string    `json:"inventory"`
 	ID        string    `json:"id"`
 	Since     time.Time `json:"since"`

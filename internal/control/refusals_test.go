@@ -76,6 +76,7 @@ func TestRefusalsOfDocuments(t *testing.T) {
 		"approval.slack_users[@ada] must be named by the ID of a":   scope(func(s *Scope) { s.Approval = mapped("@ada", approverLine(t, "ada")) }),
 		"approval.slack_users[U0ADA] must be one of the approvers":  scope(func(s *Scope) { s.Approval = mapped("U0ADA", approverLine(t, "bob")) }),
 		"inventories[0].data must be the address of a data source":  scope(func(s *Scope) { s.Inventories = []Inventory{{Data: "all", List: "ids"}} }),
+		"inventories[0].list must be left out for a list block":     scope(func(s *Scope) { s.Inventories = []Inventory{{Data: "list.a.b", List: "ids"}} }),
 		"inventories[0].list must name the attribute that lists":    scope(func(s *Scope) { s.Inventories = []Inventory{{Data: "data.a.b"}} }),
 		"approvers[1] must not repeat a key: one person would":      policy(func(p *BreakGlassPolicy) { p.Approvers[1] = p.Approvers[0] + " again" }),
 		"approvals must be at least 1":                              policy(func(p *BreakGlassPolicy) { p.Approvals = 0 }),

@@ -267,9 +267,13 @@ func (c *checker) inventories(inventories []Inventory) {
 	for i, inventory := range inventories {
 		field := index("inventories", i)
 		c.text(field+".data", inventory.Data)
-		c.that(field+".data", strings.Contains(inventory.Data, "."), "must be the address of a data source, such as data.aws_instances.all")
+		c.that(field+".data", strings.Contains(inventory.Data, "."), "must be the address of a data source, such as data.aws_instances.all, or of a list block, such as list.aws_instance.all")
 		c.text(field+".list", inventory.List)
-		c.that(field+".list", inventory.List != "", "must name the attribute that lists the objects")
+		if strings.HasPrefix(inventory.Data, "list.") {
+			c.that(field+".list", inventory.List == "", "must be left out for a list block, which names the objects itself")
+		} else {
+			c.that(field+".list", inventory.List != "", "must name the attribute that lists the objects")
+		}
 		c.text(field+".id", inventory.ID)
 	}
 }

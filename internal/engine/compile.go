@@ -105,6 +105,7 @@ func (c *compiler) declare(config *configs.Config, parent *moduleProgram, call *
 		m.outputs[name] = c.add(m, &object{kind: kindOutput, name: name, output: config.Module.Outputs[name]})
 	}
 	c.declareImports(m)
+	c.declareLists(m)
 	c.resolveFunctions(m)
 	c.resolveMeta(m)
 	for _, name := range sortedNames(config.Module.Checks) {
@@ -209,6 +210,8 @@ func (c *compiler) resolve(o *object) {
 		c.resolveProvider(o)
 	case kindImport:
 		c.resolveImport(o)
+	case kindList:
+		c.resolveList(o)
 	case kindCheck:
 		for _, rule := range o.check.Asserts {
 			o.refs = append(o.refs, c.ruleRefs(o.mod, rule)...)

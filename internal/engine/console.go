@@ -47,7 +47,7 @@ func (e *Engine) newViewer(prog *program, state *states.State, variables map[str
 	w.tolerant = true
 	w.include = map[*object]bool{}
 	for _, o := range prog.objects {
-		w.include[o] = o.kind != kindProvider && o.kind != kindCheck && o.kind != kindImport && !o.isEphemeral()
+		w.include[o] = o.kind != kindProvider && o.kind != kindCheck && o.kind != kindImport && o.kind != kindList && !o.isEphemeral()
 	}
 	w.prepare()
 	return w

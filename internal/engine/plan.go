@@ -53,6 +53,9 @@ type PlanOptions struct {
 	LeftAlone []addrs.ResourceInstance
 	// Generated are the resource blocks that were written for this plan, by address.
 	Generated map[string]string
+	// Lists tells which instances of list blocks are asked for, by address; see
+	// [plans.Plan.Listed]. Nil means none.
+	Lists func(addr string) bool
 	// Overrides gives the deviations from an instance's configuration. Nil means none.
 	Overrides func(addrs.ResourceInstance) plans.Overrides
 }
@@ -146,6 +149,8 @@ type planner struct {
 	pending map[*instance]*plans.Change
 	// upstream is the same by declarations, for data; guarded by mu.
 	upstream upstream
+	// listed is what list blocks named; guarded by mu.
+	listed []plans.Listed
 	// left is what is left alone; guarded by mu.
 	left leaving
 	// awaited are instances that do not exist and are not to be made; guarded by mu.
@@ -162,7 +167,7 @@ func (e *Engine) newPlanner(prog *program, prior *states.State, opts PlanOptions
 	p := &planner{
 		engine: e, opts: opts, forced: map[string]bool{}, pending: map[*instance]*plans.Change{}, upstream: newUpstream(),
 		reads: map[*states.Instance]*objectRead{}, imports: map[string]*wantedImport{},
-		seen: observed{overrides: map[string]plans.Overrides{}, clients: map[*providerRun]*answering{}},
+		seen: observed{overrides: map[string]plans.Overrides{}, clients: map[*providerRun]*answering{}, lists: listsOf{looked: opts.Lists != nil}},
 		left: leaving{resources: map[string]bool{}, instances: map[string]addrs.ResourceInstance{}},
 	}
 	p.relocation = relocate(prog, prior)
@@ -398,6 +403,7 @@ func (p *planner) result() *plans.Plan {
 		Changes: p.changes, Drift: p.drift, Previous: p.prior, Prior: p.refreshed,
 		Targets: p.opts.Targets, ForceReplace: p.opts.ForceReplace, Complete: len(p.opts.Targets) == 0,
 	}
+	plan.Listed = sortedListed(p.listed)
 	plan.Outputs = p.outputChanges()
 	if p.opts.Mode != plans.DestroyMode {
 		plan.ModuleOutputs = map[string][]string{}

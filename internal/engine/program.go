@@ -68,6 +68,7 @@ const (
 	kindProvider
 	kindImport
 	kindCheck
+	kindList
 )
 
 // object is one declaration. Which fields are set depends on kind.
@@ -119,6 +120,8 @@ type object struct {
 	// importing is the resource that an import block is for, if it is declared.
 	importing *object
 	check     *configs.Check
+	// list is a list block; schema is that of its configuration.
+	list *configs.List
 
 	providerAddr addrs.ProviderConfig
 	providerDecl *configs.ProviderConfig // nil if nothing is declared
@@ -154,6 +157,8 @@ func (o *object) String() string {
 		return "import of " + o.name
 	case kindCheck:
 		return prefix + "check." + o.name
+	case kindList:
+		return o.name
 	default:
 		return o.addr.String()
 	}

@@ -37,6 +37,7 @@ type replay struct {
 	clients []*answering
 	objects []replayedObject
 	data    []replayedData
+	lists   listsOf
 
 	plan  *plans.Plan
 	diags tfdiags.Diagnostics
@@ -80,9 +81,10 @@ type observed struct {
 	// odd tells that the plan depends on more than a replay looks at: on what is
 	// frozen, deposed or of another type, or on an answer with a warning.
 	odd atomic.Bool
-	// overrides and data are those of the replay; guarded by the planner's mutex.
+	// overrides, data and lists are those of the replay; guarded by the planner's mutex.
 	overrides map[string]plans.Overrides
 	data      []replayedData
+	lists     listsOf
 	clients   map[*providerRun]*answering
 }
 
@@ -104,6 +106,7 @@ func (e *Engine) replay(ctx context.Context, prog *program, prior *states.State,
 func (r *replay) again(prior *states.State, now time.Time) *plans.Plan {
 	plan := *r.plan
 	plan.Created, plan.Previous, plan.Prior = now, prior, r.plan.Prior.Copy()
+	plan.Listed = r.lists.answers()
 	plan.Prior.TerraformVersion, plan.Prior.Serial, plan.Prior.Lineage = prior.TerraformVersion, prior.Serial, prior.Lineage
 	return &plan
 }
@@ -112,7 +115,7 @@ func (r *replay) again(prior *states.State, now time.Time) *plans.Plan {
 func (r *replay) fits(prog *program, prior *states.State, opts *PlanOptions) bool {
 	return r.program == prog && replayable(opts) && opts.Mode == r.opts.Mode && opts.BaseDir == r.opts.BaseDir &&
 		opts.LeaveUnreadable == r.opts.LeaveUnreadable && maps.EqualFunc(opts.Variables, r.opts.Variables, cty.Value.RawEquals) &&
-		r.prior.Same(prior) && r.sameDeviations(opts)
+		r.prior.Same(prior) && r.sameDeviations(opts) && r.lists.same(opts.Lists)
 }
 
 // replayable tells whether options ask for nothing that a replay does not look at.
@@ -173,10 +176,15 @@ func (r *replay) ask(ctx context.Context, e *Engine, opts *PlanOptions) bool {
 	}, func(ctx context.Context, i int) bool {
 		return r.objects[i].read(ctx, e, r.program, opts)
 	})
-	return same && r.askAll(ctx, e, len(r.data), func(i int) (*answering, string) {
+	same = same && r.askAll(ctx, e, len(r.data), func(i int) (*answering, string) {
 		return r.data[i].client, "data " + r.data[i].addr.Resource.Type
 	}, func(ctx context.Context, i int) bool {
 		return r.data[i].read(ctx, e, r.program)
+	})
+	return same && r.askAll(ctx, e, len(r.lists.asked), func(i int) (*answering, string) {
+		return r.lists.asked[i].client, "list " + r.lists.asked[i].want.listed.Type
+	}, func(ctx context.Context, i int) bool {
+		return r.lists.asked[i].ask(ctx, r.program)
 	})
 }
 
@@ -297,9 +305,9 @@ func (p *planner) remember(plan *plans.Plan, diags tfdiags.Diagnostics) {
 	}
 	// What is kept must neither change with the plan that is given away nor hold on to the walk.
 	kept := *plan
-	kept.Prior, kept.Previous = plan.Prior.Copy(), nil
+	kept.Prior, kept.Previous, kept.Listed = plan.Prior.Copy(), nil, nil
 	r := &replay{
-		program: p.walk.prog, prior: plan.Previous.Copy(), overrides: p.seen.overrides, data: p.seen.data, plan: &kept, diags: diags,
+		program: p.walk.prog, prior: plan.Previous.Copy(), overrides: p.seen.overrides, data: p.seen.data, lists: p.seen.lists, plan: &kept, diags: diags,
 		opts: PlanOptions{Mode: p.opts.Mode, BaseDir: p.opts.BaseDir, LeaveUnreadable: p.opts.LeaveUnreadable, Variables: maps.Clone(p.opts.Variables)},
 	}
 	for _, read := range p.readList {

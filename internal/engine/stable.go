@@ -101,6 +101,8 @@ func (o *object) repeats() bool {
 		return isPure(o.importDecl.ID, o.importDecl.ForEach)
 	case kindCheck:
 		return pureRules(o.check.Asserts)
+	case kindList:
+		return isPure(o.list.Count, o.list.ForEach, o.list.IncludeResource, o.list.Limit) && isPureBody(o.list.Config)
 	default:
 		return o.pure
 	}

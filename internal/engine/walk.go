@@ -315,7 +315,7 @@ func (mi *moduleInst) expandCall(o *object) tfdiags.Diagnostics {
 }
 
 // eachNode yields nodes that together end after everything in the module instance
-// but its checks, which change nothing and look at everything.
+// but its checks, which change nothing and look at everything, and its listings.
 func (mi *moduleInst) eachNode(yield func(*dag.Node)) {
 	for _, o := range mi.prog.objects {
 		s := &mi.slots[o.local]
@@ -326,7 +326,7 @@ func (mi *moduleInst) eachNode(yield func(*dag.Node)) {
 			}
 		case kindCall:
 			yield(s.inside)
-		case kindProvider, kindCheck:
+		case kindProvider, kindCheck, kindList:
 		default:
 			yield(s.node)
 		}

@@ -22,6 +22,8 @@ func (mi *moduleInst) addNodes(o *object) {
 	case kindCheck:
 		w.checks.expand(o, mi, []addrs.InstanceKey{addrs.NoKey})
 		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalCheck))
+	case kindList:
+		s.node = w.sched.Hold(w.priority(o), label, mi.listStep(o))
 	case kindImport:
 		s.node = w.sched.Hold(w.priority(o), label, mi.objectStep(o, mi.evalImport))
 	case kindResource:
@@ -95,6 +97,12 @@ func (mi *moduleInst) addEdges(o *object) []*dag.Node {
 	case kindImport:
 		mi.wait(s.node, o.refs, repetition{})
 		mi.wait(s.node, o.repeatRefs, repetition{})
+	case kindList:
+		mi.wait(s.node, o.refs, repetition{})
+		mi.wait(s.node, o.repeatRefs, repetition{})
+		if run := w.providers[o.provider]; run != nil && !o.broken {
+			w.sched.Depend(s.node, run.node)
+		}
 	case kindProvider:
 		run := w.providers[o]
 		mi.wait(run.node, o.refs, repetition{})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/control"
+	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/states"
 )
 
@@ -225,8 +226,24 @@ type Plan struct {
 	// Missing are variables whose values could not be had, so that nothing was planned for
 	// what depends on them.
 	Missing []string
+	// Listed is what there is besides, of the list blocks that were asked for; no file
+	// keeps it.
+	Listed []Listed
 	// Complete tells that applying it leaves nothing to do for this configuration.
 	Complete bool
+}
+
+// Listed is what one instance of a list block named.
+type Listed struct {
+	// Addr is the address of the instance, such as list.aws_instance.all["a"].
+	Addr     string
+	Type     string
+	Provider addrs.Provider
+	// Unknown tells that nothing could be listed: what there is, is not known.
+	Unknown   bool
+	Resources []providers.ListedResource
+	// RequiredIdentity are the attributes of identities that tell one object from another.
+	RequiredIdentity []string
 }
 
 // Applyable tells whether applying the plan would change anything.

@@ -38,10 +38,10 @@ type instance struct {
 	schema *fetched[providers.Schema]
 	// identities are asked for when something is listed.
 	identities *fetched[identitySchemas]
-	disk   diskCache
-	log    *slog.Logger
-	now    func() time.Time
-	onEnd  func(*instance)
+	disk       diskCache
+	log        *slog.Logger
+	now        func() time.Time
+	onEnd      func(*instance)
 	// large tells that the provider's program is a large one.
 	large bool
 	// maxMemory is the size in bytes beyond which the process is replaced.

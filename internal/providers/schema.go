@@ -18,9 +18,9 @@ type Schema struct {
 	Ephemerals    SchemaSet
 	// Lists are the list resources: each lists objects of the resource type of its name.
 	// The schema is that of its configuration.
-	Lists         SchemaSet
-	Functions     map[string]*FunctionSchema
-	Capabilities  Capabilities
+	Lists        SchemaSet
+	Functions    map[string]*FunctionSchema
+	Capabilities Capabilities
 }
 
 // SchemaSet looks up schemas by type name. A large provider has 1,500 types of

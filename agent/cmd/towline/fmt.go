@@ -87,7 +87,7 @@ func (f *formatter) format(path string) tfdiags.Diagnostics {
 }
 
 func formattable(name string) bool {
-	return slices.ContainsFunc([]string{".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl"}, func(ext string) bool { return strings.HasSuffix(name, ext) })
+	return slices.ContainsFunc([]string{".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl"}, func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
 func (f *formatter) standardInput() tfdiags.Diagnostics {
