@@ -69,13 +69,11 @@ func TestMessagesAtTheServerOfSlacksLibrary(t *testing.T) {
 	t.Cleanup(server.Stop)
 	w := newWorld(t)
 	w.appAt(server.GetAPIURL())
-	w.declare(w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(w.scope(control.DriftObserve, 0))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	w.round(control.OutcomeDrifted)
-	w.edit("a", "size", cty.NumberIntVal(1))
+	w.resize("a", 1)
 	w.round(control.OutcomeConverged)
 	mu.Lock()
 	defer mu.Unlock()
@@ -88,25 +86,23 @@ func TestOneMessageForADriftSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app := w.withApp()
-	w.declare(w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
+	w.made(w.scope(control.DriftObserve, 0))
 	if got := app.Messages(); len(got) != 0 {
 		t.Fatalf("nothing differs, and people are told %+v", got)
 	}
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	first := message(t, app)
 	if !strings.Contains(first.Blocks, "cloud_thing.a") || !strings.Contains(first.Blocks, "size") || len(first.Buttons()) != 0 {
 		t.Errorf("the message says %s", first.Blocks)
 	}
 	w.round(control.OutcomeDrifted)
-	w.edit("a", "size", cty.NumberIntVal(10)) // another value, the same names
+	w.resize("a", 10) // another value, the same names
 	w.round(control.OutcomeDrifted)
 	if again := message(t, app); again.Edits != 0 || len(app.Replies(again)) != 0 {
 		t.Errorf("nothing new, and there are %d edits and replies %+v", again.Edits, app.Replies(again))
 	}
-	w.edit("a", "size", cty.NumberIntVal(1))
+	w.resize("a", 1)
 	w.round(control.OutcomeConverged)
 	last := message(t, app)
 	if last.Edits != 1 || !strings.Contains(last.Text, "the drift is gone") || !strings.Contains(last.Blocks, "cloud_thing.a") || len(app.Replies(last)) != 1 {
@@ -123,12 +119,10 @@ func TestMoreDriftIsAnotherMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app := w.withApp()
-	w.declare(w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(w.scope(control.DriftObserve, 0))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
-	w.edit("b", "size", cty.NumberIntVal(9))
+	w.resize("b", 9)
 	w.round(control.OutcomeDrifted)
 	messages := app.Messages()
 	if len(messages) != 2 || !strings.Contains(messages[0].Text, "goes on in a newer message") || !strings.Contains(messages[1].Blocks, "cloud_thing.b") {
@@ -146,11 +140,9 @@ func TestDeletedMessageIsPostedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app := w.withApp()
-	w.declare(w.scope(control.DriftEnforce, time.Hour))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
-	w.edit("b", "size", cty.NumberIntVal(9))
+	w.made(w.scope(control.DriftEnforce, time.Hour))
+	w.resize("a", 9)
+	w.resize("b", 9)
 	w.round(control.OutcomeDrifted)
 	app.Delete(message(t, app))
 	w.edit("b", "size", cty.NullVal(cty.Number))
@@ -160,7 +152,7 @@ func TestDeletedMessageIsPostedAnew(t *testing.T) {
 		t.Errorf("it says %s", anew.Blocks)
 	}
 	app.Delete(anew)
-	w.edit("a", "size", cty.NumberIntVal(1))
+	w.resize("a", 1)
 	w.round(control.OutcomeConverged)
 	if got := app.Messages(); len(got) != 0 {
 		t.Errorf("of a deleted message the end is told: %+v", got)
@@ -172,10 +164,8 @@ func TestMessageOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app := w.withApp()
-	w.declare(w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(w.scope(control.DriftObserve, 0))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	if err := w.start(); err != nil {
 		t.Fatal(err)
@@ -200,9 +190,7 @@ func TestSlackIsAwayForRounds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app := w.withApp()
-	w.declare(w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
+	w.made(w.scope(control.DriftObserve, 0))
 	app.SetDown(true)
 	for i := range 4 {
 		w.edit([]string{"a", "b"}[i%2], "size", cty.NumberIntVal(int64(20+i)))
@@ -217,7 +205,7 @@ func TestSlackIsAwayForRounds(t *testing.T) {
 		t.Errorf("afterwards: %+v", got)
 	}
 	app.SetDown(true)
-	w.edit("a", "size", cty.NumberIntVal(1))
+	w.resize("a", 1)
 	w.edit("b", "size", cty.NullVal(cty.Number))
 	for range 3 {
 		w.round(control.OutcomeConverged)
@@ -244,7 +232,7 @@ func TestThreadHasAnEnd(t *testing.T) {
 		return scope
 	}
 	w.declare(observed(0))
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	for i := range 30 {
 		w.declare(observed(i))
 		w.round(control.OutcomeDrifted)
@@ -298,11 +286,9 @@ func TestTokensOfSlack(t *testing.T) {
 			w := newWorld(t)
 			app := w.withApp()
 			log := w.logged()
-			w.declare(w.scope(control.DriftObserve, 0))
-			w.publish(twoThings)
-			w.round(control.OutcomeApplied)
+			w.made(w.scope(control.DriftObserve, 0))
 			w.writeFile("bot-token", test.token)
-			w.edit("a", "size", cty.NumberIntVal(9))
+			w.resize("a", 9)
 			w.round(control.OutcomeDrifted)
 			if text := log.String(); !strings.Contains(text, test.want) || test.token != "" && strings.Contains(text, test.token) {
 				t.Errorf("the log says %s", text)
@@ -324,10 +310,8 @@ func TestChannelThatTheBotDoesNotSee(t *testing.T) {
 	log := w.logged()
 	doc := w.appDoc()
 	doc.Slack.Channel = "#elsewhere"
-	w.declare(doc, w.scope(control.DriftObserve, 0))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(doc, w.scope(control.DriftObserve, 0))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	if !strings.Contains(log.String(), "invite the bot") {
 		t.Errorf("the log says %s", log)

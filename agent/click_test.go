@@ -64,10 +64,8 @@ func (w *world) clickable(approvals int, users map[string]string, keys ...string
 	app := w.withApp()
 	scope := w.approvable(false, approvals, keys...)
 	scope.Approval.SlackUsers = users
-	w.declare(scope)
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(scope)
+	w.resize("a", 9)
 	digest := proposal(w.t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	listening(w.t, w.agent, app, 1)
 	return app, message(w.t, app), digest
@@ -221,7 +219,7 @@ func TestClickOnASupersededPlan(t *testing.T) {
 	w := newWorld(t)
 	_, anaKey := approver(t)
 	app, old, first := w.clickable(1, map[string]string{anaInSlack: anaKey}, anaKey)
-	w.edit("a", "size", cty.NumberIntVal(10))
+	w.resize("a", 10)
 	second := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	app.Click(anaInSlack, old, "Approve")
 	if got := answered(t, app, 1); !strings.Contains(got, "Plan "+first[:12]+" is superseded") || !strings.Contains(got, "plan "+second[:12]+" waits in its place") {
@@ -369,7 +367,7 @@ func TestAttackTokensOfSlackStaySecret(t *testing.T) {
 	answered(t, app, 1)
 	app.SetDown(true)
 	app.Drop()
-	w.edit("b", "size", cty.NumberIntVal(9))
+	w.resize("b", 9)
 	w.round(control.OutcomeDrifted)
 	time.Sleep(2 * time.Second) // for a connection that fails
 	told := log.String() + app.Everything()
@@ -436,10 +434,8 @@ func TestClickWakesTheAgent(t *testing.T) {
 	_, anaKey := approver(t)
 	scope := w.approvable(false, 1, anaKey)
 	scope.Approval.SlackUsers = map[string]string{anaInSlack: anaKey}
-	w.declare(scope)
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(scope)
+	w.resize("a", 9)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	a := w.agent

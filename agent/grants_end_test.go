@@ -31,12 +31,10 @@ func TestGrantEndsWithTheDifference(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			signer, key := approver(t)
-			w.declare(w.policy(key, test.after))
-			w.publish(twoThings)
-			w.round(control.OutcomeApplied)
+			w.made(w.policy(key, test.after))
 			note := w.attribute("a", "note")
 			w.open(signer, "cloud_thing.*")
-			w.edit("a", "size", cty.NumberIntVal(987654))
+			w.resize("a", 987654)
 			w.edit("a", "note", cty.StringVal("hunter2"))
 			w.round(control.OutcomeDrifted)
 			w.edit("a", "note", note)
@@ -103,7 +101,7 @@ func TestEndOfAGrantIsNotLost(t *testing.T) {
 	t.Parallel()
 	w, signer := breakable(t)
 	w.open(signer, "cloud_thing.a")
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	w.advance(10 * time.Minute)
 	w.writeFile("webhook", "http://127.0.0.1:1/nobody")
@@ -127,7 +125,7 @@ func TestReminderBeforeTheEnd(t *testing.T) {
 	w, signer := breakable(t)
 	opened := w.clock()
 	w.open(signer, "cloud_thing.a")
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	reminded := func() int {
 		n := 0
 		for _, post := range w.slack.take() {

@@ -26,9 +26,7 @@ func breakable(t *testing.T) (*world, ssh.Signer) {
 	t.Helper()
 	w := newWorld(t)
 	signer, key := approver(t)
-	w.declare(w.policy(key, control.AfterRevert))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
+	w.made(w.policy(key, control.AfterRevert))
 	return w, signer
 }
 
@@ -78,7 +76,7 @@ func TestGrantWithoutTheStore(t *testing.T) {
 			}
 			request := w.request(signer, "cloud_thing.a")
 			w.here(request)
-			w.edit("a", "size", cty.NumberIntVal(9))
+			w.resize("a", 9)
 			if stopped {
 				if err := w.start(); err != nil {
 					t.Fatal(err)
@@ -121,7 +119,7 @@ func TestGrantOfTheStoreIsClosedWithoutIt(t *testing.T) {
 	w, signer := breakable(t)
 	w.open(signer, "cloud_thing.a")
 	opened := w.clock()
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	w.store.set(true)
 	if err := w.start(); err != nil {
@@ -227,7 +225,7 @@ func TestAttackGrantPlantedOnTheMachine(t *testing.T) {
 			if err := test.plant(w, signer, dir); err != nil {
 				t.Fatal(err)
 			}
-			w.edit("a", "size", cty.NumberIntVal(9))
+			w.resize("a", 9)
 			receipt := w.round(control.OutcomeApplied)
 			if w.byHand() || len(receipt.Grants) != 0 {
 				t.Errorf("what was planted suspended correction: %+v", receipt.Grants)
@@ -249,7 +247,7 @@ func TestAttackClosurePlantedOnTheMachine(t *testing.T) {
 	stranger, _ := approver(t)
 	w.here(w.request(signer, "cloud_thing.a"))
 	w.here(w.closure(stranger))
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	receipt := w.round(control.OutcomeDrifted)
 	if got := problems(receipt); !w.byHand() || !strings.Contains(got, "somebody who is not one of the approvers of policy fix") {
 		t.Errorf("by hand %v, problems %q", w.byHand(), got)
@@ -263,7 +261,7 @@ func TestGrantThatCannotBeUploaded(t *testing.T) {
 	w, signer := breakable(t)
 	w.put(control.GrantRequestKey("prod", "g1"), "{}")
 	w.here(w.request(signer, "cloud_thing.a"))
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	receipt := w.round(control.OutcomeDrifted)
 	for _, want := range []string{"which has something else under that key", "It counts on this machine and nowhere else. Find out who wrote what is there"} {
 		if got := problems(receipt); !w.byHand() || !strings.Contains(got, want) || strings.Contains(got, "uploaded later") {
@@ -378,7 +376,7 @@ func TestAttackGrantOpenedAgain(t *testing.T) {
 				w.stop()
 			}
 			test.reopen(w, signer, opened)
-			w.edit("a", "size", cty.NumberIntVal(9))
+			w.resize("a", 9)
 			receipt := w.round(control.OutcomeApplied)
 			if got := problems(receipt); w.byHand() || len(receipt.Grants) != 0 || !strings.Contains(got, "Extension of a grant came too late: Grant g1 had ended at") {
 				t.Errorf("by hand %v, grants %+v, problems %q", w.byHand(), receipt.Grants, got)
@@ -396,7 +394,7 @@ func TestExtensionInTime(t *testing.T) {
 	w, signer := breakable(t)
 	opened := w.clock()
 	w.open(signer, "cloud_thing.a")
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	w.sent(w.extension(signer, w.clock(), opened.Add(30*time.Minute)))
 	w.round(control.OutcomeDrifted)
@@ -416,8 +414,8 @@ func TestGrantHoldsBeforeEveryCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, signer := breakable(t)
-			w.edit("a", "size", cty.NumberIntVal(9))
-			w.edit("b", "size", cty.NumberIntVal(9))
+			w.resize("a", 9)
+			w.resize("b", 9)
 			w.publish(strings.Replace(twoThings, "resource \"cloud_thing\" \"b\" {", "resource \"cloud_thing\" \"b\" {\n depends_on = [cloud_thing.a]", 1))
 			w.cloud.ApplyHook = func(_ context.Context, req providers.ApplyResourceChangeRequest) providers.ApplyResourceChangeResponse {
 				w.here(w.request(signer, target))

@@ -19,11 +19,9 @@ func (w *world) holdable() (*slacktest.Server, string) {
 	w.t.Helper()
 	_, anaKey := approver(w.t)
 	app := w.withApp()
-	w.declare(w.heldBy(anaKey, map[string]string{anaInSlack: anaKey}))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
-	w.edit("b", "size", cty.NumberIntVal(9))
+	w.made(w.heldBy(anaKey, map[string]string{anaInSlack: anaKey}))
+	w.resize("a", 9)
+	w.resize("b", 9)
 	w.round(control.OutcomeDrifted)
 	listening(w.t, w.agent, app, 1)
 	return app, anaKey
@@ -72,7 +70,7 @@ func TestHoldKeepsDriftUntilItChangesOrIsReleased(t *testing.T) {
 		t.Errorf("the message says %s", m.Blocks)
 	}
 
-	w.edit("b", "size", cty.NumberIntVal(10)) // what was held was another value
+	w.resize("b", 10) // what was held was another value
 	receipt := w.round(control.OutcomeDrifted)
 	if got := decisions(receipt); got["cloud_thing.a"] != "held" || got["cloud_thing.b"] != "corrected" {
 		t.Errorf("drift %+v", receipt.Drift)
@@ -102,11 +100,11 @@ func TestAttackHoldOfLastTime(t *testing.T) {
 	app.Click(anaInSlack, old, "Hold")
 	answered(t, app, 1)
 	w.round(control.OutcomeDrifted)
-	w.edit("a", "size", cty.NumberIntVal(1))
+	w.resize("a", 1)
 	w.edit("b", "size", cty.NullVal(cty.Number))
 	w.round(control.OutcomeConverged)
-	w.edit("a", "size", cty.NumberIntVal(9))
-	w.edit("b", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
+	w.resize("b", 9)
 	w.round(control.OutcomeDrifted)
 	receipt := w.round(control.OutcomeDrifted)
 	if got := decisions(receipt); got["cloud_thing.a"] != "in-grace" || len(receipt.Holds) != 0 {
@@ -151,10 +149,8 @@ func TestHoldOfSomebodyWhoLeft(t *testing.T) {
 	app := w.withApp()
 	both, benOnly := w.heldBy(anaKey, map[string]string{anaInSlack: anaKey, benInSlack: benKey}), w.heldBy(benKey, map[string]string{benInSlack: benKey})
 	both.Approval.Approvers = []string{anaKey, benKey}
-	w.declare(both)
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(both)
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	listening(t, w.agent, app, 1)
 	held := func() bool {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 )
@@ -52,13 +51,11 @@ func TestMetrics(t *testing.T) {
 	policy := w.policy(key, control.AfterRevert)
 	_, second := approver(t)
 	policy.Approvers = append(policy.Approvers, second)
-	w.declare(policy)
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
+	w.made(policy)
 	first := w.clock()
 	w.open(signer, "cloud_thing.a")
 	opened := w.clock()
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.round(control.OutcomeDrifted)
 	got := w.measured()
 	unix := func(t time.Time) float64 { return float64(t.Unix()) }

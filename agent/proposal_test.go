@@ -27,10 +27,8 @@ func (w *world) approvable(changes bool, approvals int, keys ...string) control.
 // to correct it; the revision itself needed no approval.
 func (w *world) proposable(approvals int, keys ...string) {
 	w.t.Helper()
-	w.declare(w.approvable(false, approvals, keys...))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.made(w.approvable(false, approvals, keys...))
+	w.resize("a", 9)
 }
 
 // decide writes an approver's word about a proposal.
@@ -108,14 +106,14 @@ func TestNewInputsSupersedeAProposal(t *testing.T) {
 	w.proposable(1, anaKey)
 	first := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 	w.decide(ana, first, control.VerdictApprove)
-	w.edit("a", "size", cty.NumberIntVal(10)) // before the agent comes to it
+	w.resize("a", 10) // before the agent comes to it
 
 	receipt := w.round(control.OutcomeDrifted)
 	second := proposal(t, receipt, control.ProposalPending)
 	if old := receipt.Proposals[0]; second == first || old.Digest != first || old.Phase != control.ProposalSuperseded || old.By != second {
 		t.Errorf("proposals %+v, the first was %s", receipt.Proposals, first)
 	}
-	w.edit("a", "size", cty.NumberIntVal(11))
+	w.resize("a", 11)
 	receipt = w.round(control.OutcomeDrifted)
 	third := proposal(t, receipt, control.ProposalPending)
 	w.publish(twoThings + "# once more\n")
@@ -153,12 +151,10 @@ func TestAttackApprovalUsedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ana, anaKey := approver(t)
-	w.declare(w.approvable(false, 1, anaKey))
-	w.publish(twoThings)
-	w.round(control.OutcomeApplied)
+	w.made(w.approvable(false, 1, anaKey))
 	seen := map[string]bool{}
 	for i := range 3 {
-		w.edit("a", "size", cty.NumberIntVal(9))
+		w.resize("a", 9)
 		digest := proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending)
 		if seen[digest] {
 			t.Fatalf("time %d has the digest of an earlier one", i)
@@ -167,7 +163,7 @@ func TestAttackApprovalUsedTwice(t *testing.T) {
 		w.decide(ana, digest, control.VerdictApprove)
 		proposal(t, w.round(control.OutcomeApplied), control.ProposalApproved)
 	}
-	w.edit("a", "size", cty.NumberIntVal(9))
+	w.resize("a", 9)
 	w.stop()
 	w.erase("memory.json")
 	if err := w.start(); err != nil {

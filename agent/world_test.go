@@ -286,6 +286,14 @@ func (w *world) publish(config string) {
 	}
 }
 
+// made is how most tests begin: some documents are declared, and the agent has made two things.
+func (w *world) made(docs ...control.Declared) {
+	w.t.Helper()
+	w.declare(docs...)
+	w.publish(twoThings)
+	w.round(control.OutcomeApplied)
+}
+
 // start starts the agent, or starts it again.
 func (w *world) start() error {
 	w.stop()
@@ -397,6 +405,12 @@ func (w *world) edit(name, attribute string, val cty.Value) {
 	attrs := object.AsValueMap()
 	attrs[attribute] = val
 	w.cloud.SetObject(thing, id, cty.ObjectVal(attrs))
+}
+
+// resize changes a size as somebody does by hand.
+func (w *world) resize(name string, size int64) {
+	w.t.Helper()
+	w.edit(name, "size", cty.NumberIntVal(size))
 }
 
 func (w *world) remove(name string) {
