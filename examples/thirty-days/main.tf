@@ -95,12 +95,3 @@ resource "simcloud_network_rule" "ingress" {
     cidr = "10.0.0.0/8"
   }
 }
-
-# What there is beside the objects above. The scope names this as its inventory, so
-# that what nobody manages is reported.
-data "simcloud_namespace" "all" {
-  for_each = var.inventory ? var.services : []
-
-  environment = var.environment
-  service     = each.key
-}

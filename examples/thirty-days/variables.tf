@@ -15,12 +15,6 @@ variable "release" {
   default     = "1"
 }
 
-variable "inventory" {
-  description = "Whether the services' namespaces are listed, to find what nobody manages."
-  type        = bool
-  default     = false
-}
-
 variable "endpoint" {
   description = "URL of the cloud; only whoever writes to it knows it."
   type        = string

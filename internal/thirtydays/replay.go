@@ -178,7 +178,7 @@ func (p *pull) commits(ctx context.Context) (float64, error) {
 		commit := published.Add(-took)
 		// The agent's rounds go on; those before the publication are of no interest.
 		p.site.clock.set(published)
-		if err := p.site.publish(ctx, environment, 2+i, p.arrangement.Means); err != nil {
+		if err := p.site.publish(ctx, environment, 2+i); err != nil {
 			return 0, err
 		}
 		round := from

@@ -238,7 +238,7 @@ func (s *site) addAgent(ctx context.Context, environment, root string, period ti
 	scope := control.Scope{Version: control.FormatVersion, Environment: environment, Name: scopeName, Include: []control.Match{{Provider: "towline/simcloud"}}, Drift: control.Drift{Mode: control.DriftEnforce}}
 	docs := []control.Declared{doc, scope}
 	if means {
-		scope.Inventories = []control.Inventory{{Data: "data.simcloud_namespace.all", List: "objects", ID: "id"}}
+		scope.Inventories = []control.Inventory{{Data: "list.simcloud_config.all", ID: "id"}}
 		policy := control.BreakGlassPolicy{Version: control.FormatVersion, Environment: environment, Name: policyName, Scopes: []string{scopeName}, Approvals: 1, RequireReason: true,
 			Approvers: []string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.engineer.PublicKey())))}, MaxDuration: control.Duration(grantFor), After: control.AfterHold}
 		docs = []control.Declared{doc, scope, policy}
@@ -247,7 +247,7 @@ func (s *site) addAgent(ctx context.Context, environment, root string, period ti
 		return err
 	}
 	s.declared[environment] = doc
-	if err := s.publish(ctx, environment, 1, means); err != nil {
+	if err := s.publish(ctx, environment, 1); err != nil {
 		return err
 	}
 	dir := filepath.Join(s.dir, environment)
@@ -270,8 +270,8 @@ func (s *site) addAgent(ctx context.Context, environment, root string, period ti
 }
 
 // publish publishes the example with a release for one environment.
-func (s *site) publish(ctx context.Context, environment string, release int, inventory bool) error {
-	dir, err := s.revision(environment, fmt.Sprintf("release = \"%d\"\ninventory = %t\n", release, inventory))
+func (s *site) publish(ctx context.Context, environment string, release int) error {
+	dir, err := s.revision(environment, fmt.Sprintf("release = \"%d\"\n", release))
 	if err != nil {
 		return err
 	}

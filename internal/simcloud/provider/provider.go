@@ -56,7 +56,7 @@ type providerModel struct {
 	Actor    types.String `tfsdk:"actor"`
 }
 
-// Configure makes the client that resources and data sources share.
+// Configure makes the client that resources, data sources and list resources share.
 func (p *simcloudProvider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	var model providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
@@ -73,7 +73,7 @@ func (p *simcloudProvider) Configure(ctx context.Context, req provider.Configure
 			"No client can be made because "+err.Error()+". Set endpoint or the environment variable "+endpointEnv+".")
 		return
 	}
-	resp.ResourceData, resp.DataSourceData = made, made
+	resp.ResourceData, resp.DataSourceData, resp.ListResourceData = made, made, made
 }
 
 func first(texts ...string) string {

@@ -67,6 +67,7 @@ func (r *objectResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	resp.Diagnostics.Append(record(object, &resp.State)...)
+	resp.Diagnostics.Append(identify(ctx, object.Ref, resp.Identity)...)
 }
 
 // Read notices what was changed or deleted by others.
@@ -80,10 +81,12 @@ func (r *objectResource) Read(ctx context.Context, req resource.ReadRequest, res
 	switch {
 	case errors.Is(err, client.ErrNotFound):
 		resp.State.RemoveResource(ctx)
+		resp.Diagnostics.Append(identify(ctx, ref, resp.Identity)...) // the framework wants it of what is gone too
 	case err != nil:
 		resp.Diagnostics.Append(failure("read", ref, err)...)
 	default:
 		resp.Diagnostics.Append(record(object, &resp.State)...)
+		resp.Diagnostics.Append(identify(ctx, object.Ref, resp.Identity)...)
 	}
 }
 
@@ -100,6 +103,7 @@ func (r *objectResource) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	resp.Diagnostics.Append(record(object, &resp.State)...)
+	resp.Diagnostics.Append(identify(ctx, object.Ref, resp.Identity)...)
 }
 
 // Delete removes the object; one that is gone already is no error.
@@ -114,12 +118,14 @@ func (r *objectResource) Delete(ctx context.Context, req resource.DeleteRequest,
 	}
 }
 
-// ImportState takes ENVIRONMENT/SERVICE/NAME.
+// ImportState takes ENVIRONMENT/SERVICE/NAME, or an identity.
 func (r *objectResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	parts := strings.Split(req.ID, "/")
+	id, moreDiags := importIdentifier(ctx, req)
+	resp.Diagnostics.Append(moreDiags...)
+	parts := strings.Split(id, "/")
 	if len(parts) != 3 {
 		resp.Diagnostics.AddError("Import identifier is not valid",
-			fmt.Sprintf("The identifier %q does not name an object. Write ENVIRONMENT/SERVICE/NAME.", req.ID))
+			fmt.Sprintf("The identifier %q does not name an object. Write ENVIRONMENT/SERVICE/NAME.", id))
 		return
 	}
 	for i, name := range []string{"environment", "service", "name"} {
@@ -156,8 +162,7 @@ func record(object *cloudapi.Object, state *tfsdk.State) diag.Diagnostics {
 	var typ tftypes.Type = state.Schema.Type().TerraformType(context.Background())
 	value, err := stateOf(object, typ)
 	if err != nil {
-		diags.AddError("Cloud answered something else", "Object "+object.Ref.String()+" does not fit the resource: "+err.Error()+". The cloud may be newer than the provider; update the provider.")
-		return diags
+		return misfit(object, err)
 	}
 	state.Raw = value
 	return diags

@@ -11,7 +11,12 @@ import (
 
 // NewServer returns the provider as terraform-plugin-go serves it.
 func NewServer(version string) tfprotov6.ProviderServer {
-	return &server{providerserver.NewProtocol6(New(version)())()}
+	framework := providerserver.NewProtocol6(New(version)())()
+	lists, ok := framework.(tfprotov6.ListResourceServer)
+	if !ok {
+		return framework // of a version that cannot list
+	}
+	return &server{framework, lists}
 }
 
 // server keeps terraform-plugin-framework from holding on to what belongs to a
@@ -19,7 +24,10 @@ func NewServer(version string) tfprotov6.ProviderServer {
 // stop, and forgets none (proto6server.Server.registerContext). With the loggers
 // in it that is more than ten kilobytes a call, in a process that may run for months.
 // Only the calls that are made for every object are worth it.
-type server struct{ tfprotov6.ProviderServer }
+type server struct {
+	tfprotov6.ProviderServer
+	tfprotov6.ListResourceServer
+}
 
 // callContext is the context of a call until that ends. The reference to it may
 // be kept; it then leads to nothing.
@@ -70,4 +78,20 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 
 func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	return during(ctx, req, s.ProviderServer.ReadDataSource)
+}
+
+// ListResource ends its call when the last result was taken.
+func (s *server) ListResource(ctx context.Context, req *tfprotov6.ListResourceRequest) (*tfprotov6.ListResourceServerStream, error) {
+	c := &callContext{}
+	c.current.Store(&ctx)
+	stream, err := s.ListResourceServer.ListResource(c, req)
+	if err != nil || stream == nil || stream.Results == nil {
+		c.current.Store(ended)
+		return stream, err
+	}
+	results := stream.Results
+	return &tfprotov6.ListResourceServerStream{Results: func(push func(tfprotov6.ListResourceResult) bool) {
+		defer c.current.Store(ended)
+		results(push)
+	}}, nil
 }
