@@ -202,7 +202,10 @@ func containsAll(all, some []string) bool {
 // gone is what is left to say of what a message told.
 func (r *round) gone(told *channelMessage) bulletin {
 	b := bulletin{headline: fmt.Sprintf(":white_check_mark: *%s*: the drift is gone.", r.where()), status: "Nothing of it is left."}
-	if slices.ContainsFunc(told.Names, func(name string) bool { return strings.HasPrefix(name, planName) }) {
+	switch {
+	case len(told.Names) == 0: // it was about grants alone
+		b.headline = fmt.Sprintf(":white_check_mark: *%s*: no break-glass grant is open any more.", r.where())
+	case slices.ContainsFunc(told.Names, func(name string) bool { return strings.HasPrefix(name, planName) }):
 		b.headline = fmt.Sprintf(":white_check_mark: *%s*: nothing waits for approval any more.", r.where())
 	}
 	for i, name := range told.Names {
@@ -343,16 +346,15 @@ func isGone(err error) bool {
 
 // advice is what to do about an answer of Slack.
 var advice = map[string]string{
-	"channel_not_found":    "the bot does not see the channel of towline_agent's slack; check its name, and invite the bot",
-	"not_in_channel":       "invite the bot into the channel of towline_agent's slack",
-	"is_archived":          "the channel of towline_agent's slack is archived; declare another",
-	"invalid_auth":         "the token is not valid; check where towline_agent's slack says that it is",
-	"not_authed":           "the token is not valid; check where towline_agent's slack says that it is",
-	"token_revoked":        "the token was revoked; install the app again and put the new token in its place",
-	"account_inactive":     "the app was removed from the workspace; install it again",
-	"expired_trigger_id":   "Slack waits three seconds for the form, and it came later; click again",
-	"exchanged_trigger_id": "the form was opened before; click again",
-	"missing_scope":        "the app lacks a scope; it needs chat:write, and connections:write for its own token",
+	"channel_not_found":  "the bot does not see the channel of towline_agent's slack; check its name, and invite the bot",
+	"not_in_channel":     "invite the bot into the channel of towline_agent's slack",
+	"is_archived":        "the channel of towline_agent's slack is archived; declare another",
+	"invalid_auth":       "the token is not valid; check where towline_agent's slack says that it is",
+	"not_authed":         "the token is not valid; check where towline_agent's slack says that it is",
+	"token_revoked":      "the token was revoked; install the app again and put the new token in its place",
+	"account_inactive":   "the app was removed from the workspace; install it again",
+	"expired_trigger_id": "Slack waits three seconds for the form, and it came later; click again",
+	"missing_scope":      "the app lacks a scope; it needs chat:write, and connections:write for its own token",
 }
 
 // slackProblem says of an error what to do, and nothing of addresses that hold secrets.

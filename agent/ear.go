@@ -9,11 +9,14 @@ import (
 	"log"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 
@@ -150,7 +153,7 @@ func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan 
 	if err != nil {
 		return fmt.Errorf("ask Slack who the bot is: %w", slackProblem(err))
 	}
-	socket := socketmode.New(client, socketmode.OptionReadLimit(maxEnvelope), socketmode.OptionLog(log.New(io.Discard, "", 0)))
+	socket := socketmode.New(client, socketmode.OptionDialer(oneLink()), socketmode.OptionReadLimit(maxEnvelope), socketmode.OptionLog(log.New(io.Discard, "", 0)))
 	ended := make(chan error, 1)
 	go func() { ended <- socket.RunContext(ctx) }()
 	for {
@@ -172,6 +175,24 @@ func (e *ear) connection(ctx context.Context, app control.Slack, changed <-chan 
 	}
 }
 
+// errLinkEnded: a connection has ended, and the next is for the ear to begin.
+var errLinkEnded = errors.New("the connection has ended")
+
+// oneLink connects once. The library would connect anew at once, and what people do
+// meanwhile would come over a connection that is about to be left.
+func oneLink() *websocket.Dialer {
+	var used atomic.Bool
+	return &websocket.Dialer{
+		Proxy: http.ProxyFromEnvironment, HandshakeTimeout: notifyTimeout,
+		NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if used.Swap(true) {
+				return nil, errLinkEnded
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		},
+	}
+}
+
 // event heeds what an event says of the connection. It is false where that has ended: the
 // next begins after a pause, which the library would not make.
 func (e *ear) event(event socketmode.Event) bool {
@@ -180,7 +201,11 @@ func (e *ear) event(event socketmode.Event) bool {
 		connecting, ok := event.Data.(*slack.ConnectingEvent)
 		return ok && connecting.ConnectionCount == 0
 	case socketmode.EventTypeConnectionError:
-		if failed, ok := event.Data.(*slack.ConnectionErrorEvent); ok {
+		failed, ok := event.Data.(*slack.ConnectionErrorEvent)
+		if ok && errors.Is(failed.ErrorObj, errLinkEnded) {
+			return false
+		}
+		if ok {
 			e.log.Warn("Slack is not reached; it is tried again", "error", slackProblem(failed.ErrorObj), "after", failed.Backoff.Round(time.Second))
 		}
 	case socketmode.EventTypeConnected:

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,6 +86,9 @@ func (e *ear) openForm(ctx context.Context, declared *repository.State, owner co
 	api, err := e.client(ctx, app, false)
 	if err == nil {
 		_, err = api.OpenViewContext(ctx, p.trigger, form)
+	}
+	if answer := (slack.SlackErrorResponse{}); errors.As(err, &answer) && answer.Err == "exchanged_trigger_id" {
+		return "", nil // the click came once more, and the form is there
 	}
 	if err != nil {
 		return fmt.Sprintf("Nothing was opened: Slack did not show the form: %s. Or: %s", slackProblem(err), p.command()), nil

@@ -38,7 +38,7 @@ func filledIn(callback slack.InteractionCallback) (f filled, ok bool) {
 	}
 	f.from(callback)
 	f.channel, f.message, f.view = f.place.Channel, f.place.Message, view.ID
-	f.duration, f.reason = inputOf(view, durationInput).Value, strings.TrimSpace(inputOf(view, reasonInput).Value)
+	f.duration, f.reason = inputOf(view, durationInput).Value, strings.Join(strings.Fields(inputOf(view, reasonInput).Value), " ")
 	f.place.Policy = cmp.Or(f.place.Policy, inputOf(view, policyInput).SelectedOption.Value)
 	for _, option := range inputOf(view, targetsInput).SelectedOptions {
 		f.targets = append(f.targets, option.Value)

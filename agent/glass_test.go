@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/towline/terraform-provider-towline/agent"
 	"github.com/towline/terraform-provider-towline/agent/slacktest"
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/repository"
@@ -376,20 +377,17 @@ func TestFormsCountOnce(t *testing.T) {
 	app, _ := w.breakable()
 	clicked := app.Click(anaInSlack, message(t, app), "Break glass")
 	view := app.Views(1)
-	app.Retry(clicked)
-	if got := answered(t, app, 1); !strings.Contains(got, "Nothing was opened: Slack did not show the form: exchanged_trigger_id") {
-		t.Errorf("ana was told %q", got)
-	}
+	app.Retry(clicked) // one click opens one form, and nobody is told that it came again
 	envelope := app.Submission(anaInSlack, slacktest.Team, view, opened("incident 7"))
 	app.Deliver(envelope)
-	answered(t, app, 2)
+	answered(t, app, 1)
 	for range 3 {
 		app.Retry(envelope)
 	}
 	if bad := app.Submit(anaInSlack, view, map[string][]string{"duration": {"1h"}, "reason": {"more"}}); bad != nil {
 		t.Errorf("sent again: %v", bad)
 	}
-	if got := answered(t, app, 6); !strings.Contains(got, "It was recorded before. Break-glass grant") {
+	if got := answered(t, app, 5); !strings.Contains(got, "It was recorded before. Break-glass grant") {
 		t.Errorf("ana was told %q", got)
 	}
 	if got := w.grantClicks("a1"); len(got) != 1 {
@@ -397,10 +395,10 @@ func TestFormsCountOnce(t *testing.T) {
 	}
 	w.round(control.OutcomeDrifted)
 	app.Click(anaInSlack, message(t, app), "Close grant")
-	answered(t, app, 7)
+	answered(t, app, 6)
 	w.round(control.OutcomeApplied)
 	app.Retry(envelope)
-	if got := answered(t, app, 8); !strings.Contains(got, "is closed since") {
+	if got := answered(t, app, 7); !strings.Contains(got, "is closed since") {
 		t.Errorf("ana was told %q", got)
 	}
 	w.edit("a", "size", cty.NumberIntVal(9))
@@ -461,6 +459,97 @@ func TestBreakGlassOverWhatWasCorrected(t *testing.T) {
 	app.Deliver(app.Envelope(anaInSlack, slacktest.Team, old, old.Buttons()[0]))
 	if got := answered(t, app, 2); !strings.Contains(got, "Nothing was opened. What differs has changed since, or is gone.") || !strings.Contains(got, "towline break-glass open -environment prod") {
 		t.Errorf("ana was told %q", got)
+	}
+}
+
+// A form comes in time or not at all: whoever clicked is told.
+func TestFormThatComesLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, _ := w.breakable()
+	m := message(t, app)
+	late := app.Envelope(anaInSlack, slacktest.Team, m, m.Buttons()[0])
+	app.Expire(late)
+	app.Deliver(late)
+	if got := answered(t, app, 1); !strings.Contains(got, "Nothing was opened: Slack did not show the form: expired_trigger_id: Slack waits three seconds for the form, and it came later; click again") {
+		t.Errorf("ana was told %q", got)
+	}
+}
+
+// Where nothing differs any more the message goes on about the grant, until that ends.
+func TestMessageOfAGrantAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, people := w.breakable()
+	if bad := app.Submit(anaInSlack, form(t, app, anaInSlack, 1), opened("incident\n 7")); bad != nil {
+		t.Fatalf("the form is wrong: %v", bad)
+	}
+	w.round(control.OutcomeDrifted)
+	w.edit("a", "size", cty.NumberIntVal(1))
+	w.round(control.OutcomeConverged)
+	m := message(t, app)
+	if !strings.Contains(m.Text, "nothing differs; break-glass grants open: 1") || !strings.Contains(m.Blocks, ": incident 7") || !slices.Equal(labelled(m), []string{"Close grant"}) {
+		t.Errorf("the message has %q and says %s", labelled(m), m.Blocks)
+	}
+	app.Click(benInSlack, m, "Close grant")
+	answered(t, app, 2)
+	w.round(control.OutcomeConverged)
+	if m = app.Messages()[0]; !strings.Contains(m.Text, "the drift is gone") || len(m.Buttons()) != 0 {
+		t.Errorf("afterwards the message says %s", m.Blocks)
+	}
+
+	w.open(people.ana, "cloud_thing.*") // a message of its own
+	w.round(control.OutcomeConverged)
+	messages := app.Messages()
+	m = messages[len(messages)-1]
+	if !strings.Contains(m.Text, "nothing differs; break-glass grants open: 1") || !slices.Equal(labelled(m), []string{"Close grant"}) {
+		t.Fatalf("the message has %q and says %s", labelled(m), m.Blocks)
+	}
+	app.Click(benInSlack, m, "Close grant")
+	answered(t, app, 3)
+	w.round(control.OutcomeConverged)
+	for _, after := range app.Messages() {
+		if after.Time == m.Time && (!strings.Contains(after.Text, "no break-glass grant is open any more") || len(after.Buttons()) != 0) {
+			t.Errorf("afterwards the message says %s", after.Blocks)
+		}
+	}
+}
+
+// Without the store a grant that was opened in Slack is known at the command line of the
+// agent's machine, and is closed there.
+func TestGrantOfSlackIsClosedOnTheMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app, people := w.breakable()
+	if bad := app.Submit(anaInSlack, form(t, app, anaInSlack, 1), opened("incident 7")); bad != nil {
+		t.Fatalf("the form is wrong: %v", bad)
+	}
+	w.round(control.OutcomeDrifted)
+	w.store.set(true)
+	config := w.config(filepath.Join(w.dir, "data"))
+	files, err := agent.LastClicked(config)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the agent keeps %v, %v", files, err)
+	}
+	w.round(control.OutcomeDrifted)
+	for id := range files {
+		closure, err := control.SignGrantClosure(control.GrantClosure{Version: control.FormatVersion, ID: id, Closed: w.clock().UTC()}, people.ben)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := control.GrantClosureKey("prod", id, control.ApproverID(people.ben.PublicKey()))
+		if err := repository.OpenGrantFolder(config.DataDir, "prod").Add(repository.SignedFile{Key: key, Data: closure}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.round(control.OutcomeApplied)
+	w.store.set(false)
+	w.round(control.OutcomeConverged)
+	if got := w.keys(control.GrantsPrefix("prod")); len(got) != 1 || !strings.Contains(got[0], "/closures/") {
+		t.Errorf("uploaded %v", got)
+	}
+	if files, err = agent.LastClicked(config); err != nil || len(files) != 0 {
+		t.Errorf("after its end the agent keeps %v, %v", files, err)
 	}
 }
 

@@ -145,6 +145,14 @@ func (b input) check() string {
 	return "element " + e.Type
 }
 
+// Expire has a click be longer ago than a form can be opened after.
+func (s *Server) Expire(e Envelope) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	trigger, _ := e.Payload["trigger_id"].(string)
+	s.triggers[trigger] = time.Now().Add(-2 * triggerLife)
+}
+
 // Views waits until some number of forms were opened, and returns the newest.
 func (s *Server) Views(n int) View {
 	s.t.Helper()
