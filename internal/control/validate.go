@@ -165,7 +165,6 @@ var (
 	actions    = []Action{ActionCreate, ActionUpdate, ActionDelete}
 	driftModes = []DriftMode{DriftObserve, DriftPropose, DriftEnforce}
 	afters     = []After{AfterRevert, AfterHold, AfterPropose}
-	outcomes   = []Outcome{OutcomeConverged, OutcomeApplied, OutcomeDrifted, OutcomeRefused, OutcomePending, OutcomeFailed, OutcomeStandby}
 )
 
 func (c *checker) matches(field string, matches []Match) {
@@ -288,92 +287,6 @@ func (p BreakGlassPolicy) Validate() error {
 	check.that("max_duration", p.MaxDuration >= Duration(time.Minute) && p.MaxDuration <= Duration(31*24*time.Hour), "must be between 1m and 31 days")
 	check.that("after", slices.Contains(afters, p.After), "must be revert, hold or propose")
 	check.slackUsers("slack_users", p.SlackUsers, p.Approvers)
-	return check.err()
-}
-
-// Validate implements [Document].
-func (c Claim) Validate() error {
-	var check checker
-	check.head(c.Version, c.Environment)
-	check.name("agent", c.Agent)
-	check.that("generation", c.Generation >= 1, "must be at least 1")
-	check.ed25519Key("agent_key", c.AgentKey)
-	check.time("time", c.Time)
-	check.text("hostname", c.Hostname)
-	return check.err()
-}
-
-// Validate implements [Document].
-func (h Heartbeat) Validate() error {
-	var check checker
-	check.head(h.Version, h.Environment)
-	check.name("agent", h.Agent)
-	check.time("time", h.Time)
-	check.that("epoch", h.Epoch >= 0, "must not be negative")
-	check.that("sequence", h.Sequence >= 0, "must not be negative")
-	check.name("channel", h.Channel)
-	check.that("outcome", slices.Contains(outcomes, h.Outcome), "is not known")
-	if h.Tenure != nil {
-		check.that("tenure.epoch", h.Tenure.Epoch >= 1, "must be at least 1")
-		check.that("tenure.period", h.Tenure.Period >= 0 && h.Tenure.Period <= Duration(time.Hour), "must be between 0s and 1h")
-	}
-	return check.err()
-}
-
-// Validate implements [Document].
-func (r Receipt) Validate() error {
-	var check checker
-	check.head(r.Version, r.Environment)
-	check.name("agent", r.Agent)
-	check.that("epoch", r.Epoch >= 1, "must be at least 1")
-	check.that("sequence", r.Sequence >= 1, "must be at least 1")
-	check.time("started", r.Started)
-	check.time("finished", r.Finished)
-	check.that("previous", r.Previous == "" || hexDigest(r.Previous), "must be empty or a SHA-256 in hex")
-	check.that("previous", (r.Previous == "") == (r.Sequence == 1), "must be empty in the first receipt and only there")
-	check.name("channel", r.Channel)
-	check.that("outcome", slices.Contains(outcomes, r.Outcome) && r.Outcome != OutcomeStandby, "is not known")
-	check.that("drift_set", r.DriftSet == DriftSet(r.Drift), "must be the identity of the listed drift")
-	return check.err()
-}
-
-// Validate implements [Document].
-func (g GrantRequest) Validate() error {
-	var check checker
-	check.head(g.Version, g.Environment)
-	check.name("id", g.ID)
-	check.name("policy", g.Policy)
-	check.that("targets", len(g.Targets) >= 1 && len(g.Targets) <= maxEntries, "must have between 1 and %d entries", maxEntries)
-	for i, target := range g.Targets {
-		check.text(index("targets", i), target)
-		check.that(index("targets", i), target != "", "must not be empty")
-	}
-	check.text("reason", g.Reason)
-	check.text("opener", g.Opener)
-	check.time("opened", g.Opened)
-	check.time("until", g.Until)
-	check.that("until", g.Until.After(g.Opened), "must be after opened")
-	return check.err()
-}
-
-// Validate implements [Document].
-func (g GrantExtension) Validate() error {
-	var check checker
-	check.that("version", g.Version == FormatVersion, "is %d, but this program knows %d; upgrade it", g.Version, FormatVersion)
-	check.name("id", g.ID)
-	check.time("until", g.Until)
-	check.time("time", g.Time)
-	check.text("by", g.By)
-	return check.err()
-}
-
-// Validate implements [Document].
-func (g GrantClosure) Validate() error {
-	var check checker
-	check.that("version", g.Version == FormatVersion, "is %d, but this program knows %d; upgrade it", g.Version, FormatVersion)
-	check.name("id", g.ID)
-	check.time("closed", g.Closed)
-	check.text("closer", g.Closer)
 	return check.err()
 }
 
