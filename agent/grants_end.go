@@ -188,9 +188,9 @@ func (r *round) endsSoon(g guard.OpenGrant) bool {
 func (r *round) reminderText(g guard.OpenGrant) string {
 	a := r.agent
 	then := map[control.After]string{
-		control.AfterRevert:  "what differs is corrected then",
+		control.AfterRevert:  "what differs is corrected then, where its scope enforces",
 		control.AfterHold:    "what differs is left and goes on being reported then",
-		control.AfterPropose: "the plan that corrects what differs is proposed then",
+		control.AfterPropose: "the plan that corrects what differs is proposed then, where its scope corrects or proposes",
 	}[g.After]
 	var out strings.Builder
 	fmt.Fprintf(&out, ":hourglass: *%s/%s*: break-glass grant `%s`%s ends in %s, at %s; %s. To go on: `towline break-glass extend -environment %s -for 30m -key KEY %s`\n",

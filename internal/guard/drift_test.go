@@ -228,3 +228,66 @@ func TestHeldDriftWaits(t *testing.T) {
 		}
 	}
 }
+
+// underGrant is a grant over the object that is resized.
+func underGrant(after control.After) guard.OpenGrant {
+	return guard.OpenGrant{ID: "g", Targets: []string{"x_y.z"}, Scopes: []string{"s"}, After: after}
+}
+
+// TestEndOfAGrantHasNoMoreCorrected: whatever a policy chooses for the end of its grants,
+// drift is treated at most as if there had been none.
+func TestEndOfAGrantHasNoMoreCorrected(t *testing.T) {
+	t.Parallel()
+	rank := []guard.Decision{guard.Observed, guard.Proposed, guard.InGrace, guard.Corrected}
+	for _, mode := range []control.DriftMode{control.DriftObserve, control.DriftPropose, control.DriftEnforce} {
+		for _, grace := range []control.Duration{0, control.Duration(time.Hour)} {
+			for after, most := range map[control.After]guard.Decision{control.AfterRevert: guard.Corrected, control.AfterPropose: guard.Proposed, control.AfterHold: guard.Held} {
+				set := scopes("**")
+				set[0].Drift.Mode, set[0].Drift.Grace = mode, grace
+				_, without := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, nil, digest, at(0))
+				_, during := guard.Judge(resized(t, 2), guard.Rules{Scopes: set, Grants: []guard.OpenGrant{underGrant(after)}}, nil, digest, at(0))
+				plain, _ := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, without, digest, at(10))
+				ended, _ := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, during, digest, at(10))
+				got, limit := ended[0].Decision, plain[0].Decision
+				if got == guard.Held && after == control.AfterHold {
+					continue
+				}
+				if slices.Index(rank, got) > slices.Index(rank, limit) || slices.Index(rank, got) > slices.Index(rank, most) {
+					t.Errorf("mode %s, grace %s, after %s: %s, and %s without a grant", mode, time.Duration(grace), after, got, limit)
+				}
+			}
+		}
+	}
+}
+
+// TestChoiceForTheEndIsAboutWhatWasLeft: what is changed after a grant is drift like any other.
+func TestChoiceForTheEndIsAboutWhatWasLeft(t *testing.T) {
+	t.Parallel()
+	set := scopes("**")
+	set[0].Drift.Grace = control.Duration(10 * time.Minute)
+	open := guard.Rules{Scopes: set, Grants: []guard.OpenGrant{underGrant(control.AfterHold)}}
+	closed := guard.Rules{Scopes: set}
+	memory := guard.Memory{}
+	for i, step := range []struct {
+		size  int64
+		rules guard.Rules
+		want  guard.Decision
+	}{
+		{2, open, guard.Held},
+		{3, closed, guard.Held}, // changed in the last minute of the grant
+		{3, closed, guard.Held},
+		{4, closed, guard.InGrace},
+		{3, closed, guard.InGrace},
+		{3, open, guard.Held},
+		{3, closed, guard.Held},
+	} {
+		var judged []guard.Judged
+		judged, memory = guard.Judge(resized(t, step.size), step.rules, memory, digest, at(i))
+		if judged[0].Decision != step.want {
+			t.Errorf("step %d: %s, want %s", i, judged[0].Decision, step.want)
+		}
+	}
+	if judged, _ := guard.Judge(resized(t, 4), closed, memory, digest, at(30)); judged[0].Decision != guard.InGrace || !judged[0].Since.Equal(at(30)) {
+		t.Errorf("a new value is %s since %s: its grace begins when it is seen", judged[0].Decision, judged[0].Since)
+	}
+}
