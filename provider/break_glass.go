@@ -54,7 +54,7 @@ func breakGlassSchema() schema.Schema {
 	}
 	attributes["after"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(control.AfterRevert)),
-		MarkdownDescription: "What happens to the difference when a grant ends: `revert` leaves it to the scope's drift policy again, which corrects it where it enforces; " +
+		MarkdownDescription: "What happens to the difference when a grant ends: `revert` corrects it at once where the scope enforces, and leaves it to the scope's drift policy elsewhere; " +
 			"`hold` leaves it and goes on reporting it until another value is in its place; `propose` corrects it, where the scope corrects or proposes, once a person has approved that very plan. `revert`, unless set.",
 		Validators: []validator.String{stringvalidator.OneOf(string(control.AfterRevert), string(control.AfterHold), string(control.AfterPropose))},
 	}

@@ -194,8 +194,8 @@ type Oscillation struct {
 // DefaultOscillation counts where a scope says nothing.
 var DefaultOscillation = Oscillation{Times: 3, Within: Duration(time.Hour)}
 
-// After says what happens to the difference when a grant ends, never more than a scope's drift policy
-// has happen: revert is as if there had been no grant.
+// After says what happens to the difference when a grant ends, within a scope's drift policy: revert
+// corrects at once where the scope enforces, and is as if there had been no grant elsewhere.
 type After string
 
 // What a break-glass policy may choose for the end of a grant.

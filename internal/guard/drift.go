@@ -330,8 +330,8 @@ func (m Memory) corrected(now time.Time) Memory {
 	return out
 }
 
-// decide applies a scope's policy. What the last grant's policy chose for its end never
-// has more corrected than that allows: a grant gives nobody what the scope does not.
+// decide applies a scope's policy. What the last grant's policy chose for its end never has
+// corrected what the scope does not correct on its own: a grant gives nobody more than that.
 func decide(scope *control.Scope, o *Observation, path string, known Remembered, now time.Time) Decision {
 	if scope == nil {
 		return Observed
@@ -346,6 +346,8 @@ func decide(scope *control.Scope, o *Observation, path string, known Remembered,
 		return Observed
 	case known.After == control.AfterPropose || mode == control.DriftPropose:
 		return Proposed
+	case known.After == control.AfterRevert: // people knew of it for as long as the grant was open
+		return Corrected
 	case now.Sub(known.Since) < grace:
 		return InGrace
 	default:

@@ -235,7 +235,7 @@ func underGrant(after control.After) guard.OpenGrant {
 }
 
 // TestEndOfAGrantHasNoMoreCorrected: whatever a policy chooses for the end of its grants,
-// drift is treated at most as if there had been none.
+// nothing is corrected or proposed that the scope would not have come to without one.
 func TestEndOfAGrantHasNoMoreCorrected(t *testing.T) {
 	t.Parallel()
 	rank := []guard.Decision{guard.Observed, guard.Proposed, guard.InGrace, guard.Corrected}
@@ -246,7 +246,7 @@ func TestEndOfAGrantHasNoMoreCorrected(t *testing.T) {
 				set[0].Drift.Mode, set[0].Drift.Grace = mode, grace
 				_, without := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, nil, digest, at(0))
 				_, during := guard.Judge(resized(t, 2), guard.Rules{Scopes: set, Grants: []guard.OpenGrant{underGrant(after)}}, nil, digest, at(0))
-				plain, _ := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, without, digest, at(10))
+				plain, _ := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, without, digest, at(60)) // after any grace
 				ended, _ := guard.Judge(resized(t, 2), guard.Rules{Scopes: set}, during, digest, at(10))
 				got, limit := ended[0].Decision, plain[0].Decision
 				if got == guard.Held && after == control.AfterHold {
