@@ -141,7 +141,7 @@ func (r *round) planRevision(ctx context.Context) (*plans.Plan, error) {
 	r.findUnmanaged(plan)
 	r.noteOscillation()
 	a.lastJudged = r.judged
-	r.plan = plan
+	r.seen, r.plan = plan, plan
 	if len(r.judged) > 0 || reopened {
 		if err := r.planAgain(ctx, plan); err != nil {
 			return nil, err

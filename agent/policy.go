@@ -40,8 +40,16 @@ type policies struct {
 	sources  []policy.Source
 	set      *policy.Set
 	findings []policy.Finding
-	// asked tells of which revision's quiet plan findings speak, "" if of none.
-	asked string
+	// asked is what findings speak of, the zero value if of nothing.
+	asked question
+}
+
+// question tells which plans policies were asked about: the one that shows the drift, and
+// what is to be done. While the engine gives both again, it is the same question.
+type question struct{ seen, planned *plans.Origin }
+
+func (q question) answered(before question) bool {
+	return q == before && q.seen != nil && q.planned != nil
 }
 
 // askPolicies asks all policies about the plan. A denial refuses the plan as a whole.
@@ -100,15 +108,17 @@ func sourceOf(declared control.Policy) policy.Source {
 	return source
 }
 
-// findings asks about the plan. One that changes nothing is asked about once for each
-// revision: it says what it said before.
+// findings asks about the plan. One that changes nothing is not asked about again while
+// it is given again unchanged: policies say what they said before. A denial is asked for
+// in each round, so that none outlasts its reason.
 func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding, error) {
 	kept := &r.agent.policies
-	quiet := !slices.ContainsFunc(r.plan.Changes, func(c *plans.Change) bool { return len(guard.ActionsOf(c.Action)) > 0 })
 	ended := func(f policy.Finding) bool { return !f.Until.IsZero() && !r.agent.now().Before(f.Until) }
-	if quiet && kept.asked == r.revision.digest && !slices.ContainsFunc(kept.findings, ended) {
+	asked := question{r.seen.Origin, r.plan.Origin}
+	if asked.answered(kept.asked) && !slices.ContainsFunc(kept.findings, ended) {
 		return kept.findings, nil
 	}
+	kept.findings, kept.asked = nil, question{}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
 	defer cancel()
 	plan, err := r.decodedPlan(ctx)
@@ -119,16 +129,23 @@ func (r *round) findings(ctx context.Context, set *policy.Set) ([]policy.Finding
 	if err != nil {
 		return nil, err
 	}
-	kept.findings, kept.asked = findings, ""
-	if quiet {
-		kept.asked = r.revision.digest
+	if quiet(r.plan) && !slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Denies }) {
+		kept.findings, kept.asked = findings, asked
 	}
 	return findings, nil
 }
 
-// decodedPlan is Terraform's plan JSON as policies take it.
+// quiet tells that a plan asks nothing of any scope.
+func quiet(plan *plans.Plan) bool {
+	return !slices.ContainsFunc(plan.Changes, func(c *plans.Change) bool { return len(guard.AskedOf(c)) > 0 })
+}
+
+// decodedPlan is Terraform's plan JSON as policies take it, with all drift, whatever was
+// decided about it.
 func (r *round) decodedPlan(ctx context.Context) (any, error) {
-	document, _, err := r.planDocument(ctx, r.plan)
+	asked := *r.plan
+	asked.Drift = r.seen.Drift
+	document, _, err := r.planDocument(ctx, &asked)
 	if err != nil {
 		return nil, err
 	}

@@ -188,3 +188,51 @@ func TestPolicyWindowOfAQuietPlan(t *testing.T) {
 		t.Errorf("after it: %+v", got)
 	}
 }
+
+// worldPolicy speaks of the plan's drift and of what is planned, and tells the time at
+// which it was asked.
+const worldPolicy = `package main
+import rego.v1
+warn contains sprintf("%s drifted", [d.address]) if some d in input.resource_drift
+warn contains sprintf("asked at %d", [time.now_ns()])
+deny contains sprintf("%s is too large", [r.address]) if {
+  some r in input.planned_values.root_module.resources
+  r.values.size > 50
+}
+`
+
+// What was said of a plan that changes nothing is said again while the plan is the same,
+// and no longer: drift that only stands changes what policies see.
+func TestPoliciesSeeDriftThatStands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.declare(w.scope(control.DriftObserve, 0), declaredPolicy(func(p *control.Policy) { p.Modules = map[string]string{"a.rego": worldPolicy} }))
+	w.publish(oneThing)
+	w.round(control.OutcomeApplied)
+	w.round(control.OutcomeConverged)
+	says := func(receipt control.Receipt) string {
+		var out []string
+		for _, f := range receipt.Policies {
+			out = append(out, f.Message)
+		}
+		return strings.Join(out, ", ")
+	}
+	first := says(w.round(control.OutcomeConverged))
+	if again := says(w.round(control.OutcomeConverged)); again != first || !strings.HasPrefix(first, "asked at ") {
+		t.Errorf("nothing has changed, and policies say %q after %q", again, first)
+	}
+	w.resize("a", 9)
+	if got := says(w.round(control.OutcomeDrifted)); !strings.Contains(got, "cloud_thing.a drifted") {
+		t.Errorf("after drift policies say %q", got)
+	}
+	w.resize("a", 99)
+	for range 2 {
+		if got := says(w.round(control.OutcomeRefused)); !strings.Contains(got, "cloud_thing.a is too large") {
+			t.Errorf("after more drift policies say %q", got)
+		}
+	}
+	w.resize("a", 9)
+	if got := says(w.round(control.OutcomeDrifted)); !strings.Contains(got, "cloud_thing.a drifted") || strings.Contains(got, "too large") {
+		t.Errorf("after the world was put right policies say %q", got)
+	}
+}

@@ -43,6 +43,8 @@ type round struct {
 	// enrolled tells that the store has shown, in this round, that the claim is this machine's.
 	enrolled bool
 
+	// seen is the plan that shows the drift, made before it was judged.
+	seen   *plans.Plan
 	plan   *plans.Plan
 	judged []guard.Judged
 	// unmanaged are objects beside the agent's own that nobody manages.

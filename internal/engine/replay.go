@@ -303,6 +303,7 @@ func (p *planner) remember(plan *plans.Plan, diags tfdiags.Diagnostics) {
 	if !replayable(&p.opts) || !p.walk.prog.plain || plan.Errored || len(plan.LeftAlone)+len(p.imports)+len(p.relocation.previous) > 0 || p.seen.odd.Load() {
 		return
 	}
+	plan.Origin = new(plans.Origin)
 	// What is kept must neither change with the plan that is given away nor hold on to the walk.
 	kept := *plan
 	kept.Prior, kept.Previous, kept.Listed = plan.Prior.Copy(), nil, nil

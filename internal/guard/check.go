@@ -73,7 +73,7 @@ func (c *checker) change(change *plans.Change) {
 	if scope != nil && change.Deposed == "" && !change.Before.IsNull() {
 		c.count(scope).objects++
 	}
-	actions := askedOf(change)
+	actions := AskedOf(change)
 	if len(actions) == 0 {
 		return
 	}
@@ -161,9 +161,9 @@ func (c *checker) add(change *plans.Change, diags tfdiags.Diagnostics) {
 	c.diags = append(c.diags, diags...)
 }
 
-// askedOf returns what a change asks of a scope: its action, and for an object that
-// is only renamed or adopted the right to update it.
-func askedOf(c *plans.Change) []control.Action {
+// AskedOf returns what a change asks of a scope: its action, and for an object that
+// is only renamed or adopted the right to update it. A plan without any such change is quiet.
+func AskedOf(c *plans.Change) []control.Action {
 	actions := ActionsOf(c.Action)
 	if len(actions) == 0 && (c.Moved() || c.Importing != "") {
 		return []control.Action{control.ActionUpdate}

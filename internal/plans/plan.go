@@ -231,7 +231,14 @@ type Plan struct {
 	Listed []Listed
 	// Complete tells that applying it leaves nothing to do for this configuration.
 	Complete bool
+	// Origin is what a plan shares with those that are the same plan given again, so that all
+	// is the same but its time and the version of the record; nil where nobody says so. No
+	// file keeps it.
+	Origin *Origin
 }
+
+// Origin stands for the making of one plan. Only its identity counts.
+type Origin struct{ _ byte } // of some size, so that no two have the same address
 
 // Listed is what one instance of a list block named.
 type Listed struct {
