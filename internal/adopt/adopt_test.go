@@ -130,6 +130,35 @@ func TestRewrite(t *testing.T) {
 			"resource \"t\" \"a\" {\n  text = <<EOT\nhello\nEOT\n  tags = {\n    a = <<-EOT\n      x\n    EOT\n  }\n}\n", `{"text":null,"tags":{"a":"y\n","b":"z"}}`, `{"text":"hello\n","tags":{"a":"x\n"}}`,
 			"resource \"t\" \"a\" {\n  tags = {\n    a = \"y\\n\"\n    b = \"z\"\n  }\n}\n",
 		},
+		"a set in another order than the plan's": {
+			"resource \"t\" \"a\" {\n  ports = [\n    443, # tls\n    80,  # plain\n  ]\n  cidrs = [\"192.168.0.0/16\", \"10.0.0.0/8\"]\n}\n",
+			`{"ports":[80,8443],"cidrs":["10.0.0.0/8","192.168.7.0/24"]}`, `{"ports":[80,443],"cidrs":["10.0.0.0/8","192.168.0.0/16"]}`,
+			"resource \"t\" \"a\" {\n  ports = [\n    8443, # tls\n    80,  # plain\n  ]\n  cidrs = [\"192.168.7.0/24\", \"10.0.0.0/8\"]\n}\n",
+		},
+		"a set of all other values": {
+			"resource \"t\" \"a\" {\n  ports = [\"443\", 80]\n}\n", `{"ports":[1,2]}`, `{"ports":[80,443]}`,
+			"resource \"t\" \"a\" {\n  ports = [1, 2]\n}\n",
+		},
+		"a set of objects": {
+			"resource \"t\" \"a\" {\n  ports = [{ n = \"b\" }, { n = \"a\" }]\n}\n", `{"ports":[{"n":"a"},{"n":"c"}]}`, `{"ports":[{"n":"a"},{"n":"b"}]}`,
+			"resource \"t\" \"a\" {\n  ports = [{\n    n = \"a\"\n    }, {\n    n = \"c\"\n  }]\n}\n",
+		},
+		"a list of objects, of which some say more": {
+			"resource \"t\" \"a\" {\n  ports = [{ n = \"a\" }, { n = \"a\", p = 1 }]\n}\n", `{"ports":[{"n":"a","p":null},{"n":"a","p":2}]}`, `{"ports":[{"n":"a","p":null},{"n":"a","p":1}]}`,
+			"resource \"t\" \"a\" {\n  ports = [{ n = \"a\" }, { n = \"a\", p = 2 }]\n}\n",
+		},
+		"a list with a variable beside": {
+			"variable \"v\" {}\nresource \"t\" \"a\" {\n  ports = [var.v, 80]\n}\n", `{"ports":[1,2]}`, `{"ports":[1,80]}`,
+			"variable \"v\" {}\nresource \"t\" \"a\" {\n  ports = [var.v, 2]\n}\n",
+		},
+		"a set in the only block": {
+			"resource \"t\" \"a\" {\n  rule {\n    ports = [2, 1]\n    n = 1\n  }\n}\n", `{"rule":[{"ports":[1,3],"n":2}]}`, `{"rule":[{"ports":[1,2],"n":1}]}`,
+			"resource \"t\" \"a\" {\n  rule {\n    ports = [3, 1]\n    n = 2\n  }\n}\n",
+		},
+		"of a name that is written twice the last": {
+			"resource \"t\" \"a\" {\n  tags = { A = \"1\", A = \"2\", 3 = \"x\" }\n}\n", `{"tags":{"A":"3","3":"y"}}`, `{"tags":{"A":"2","3":"x"}}`,
+			"resource \"t\" \"a\" {\n  tags = { A = \"1\", A = \"3\", 3 = \"y\" }\n}\n",
+		},
 		"what only the provider sets stays out": {
 			"resource \"t\" \"a\" {\n  size = 1\n}\n", `{"size":2,"computed":"x"}`, `{"size":1,"computed":null}`, "resource \"t\" \"a\" {\n  size = 2\n}\n",
 		},
@@ -156,22 +185,26 @@ func TestRefusals(t *testing.T) {
 		plan  string
 		want  string
 	}{
-		"a variable":          {map[string]string{"main.tf": "variable \"n\" {\n  default = 1\n}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, change, "main.tf:1. Change it there. The real value is 2."},
-		"a local":             {map[string]string{"main.tf": "locals {\n  n = 1\n}\nresource \"t\" \"a\" {\n  size = local.n\n}\n"}, change, "main.tf:2."},
-		"a module's argument": {map[string]string{"main.tf": "module \"m\" {\n  source = \"./m\"\n  n = 1\n}\n", "m/main.tf": "variable \"n\" {}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, planOf("module.m.t.a", `{"size":2}`, `{"size":1}`), "main.tf:3."},
-		"a function":          {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = max(1, 0)\n}\n"}, change, "a function's result"},
-		"several instances":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  count = 2\n  size = 1\n}\n"}, planOf("t.a[0]", `{"size":2}`, `{"size":1}`), "Block declares several instances"},
-		"a secret":            {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  secret = \"x\"\n}\n"}, planOf("t.a", `{"secret":"hunter2"}`, `{"secret":"x"}`), "Value is sensitive"},
-		"more blocks":         {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":1},{"port":2}]}`, `{"rule":[{"port":1}]}`), "Blocks cannot be adopted"},
-		"a key from a local":  {map[string]string{"main.tf": "locals {\n  k = \"a\"\n}\nresource \"t\" \"a\" {\n  tags = { (local.k) = \"1\" }\n}\n"}, planOf("t.a", `{"tags":{"a":"2"}}`, `{"tags":{"a":"1"}}`), "main.tf:2. Change it there."},
-		"secret by now":       {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  hidden = \"x\"\n}\n"}, planOf("t.a", `{"hidden":"hunter2"}`, `{"hidden":"x"}`), "Value is sensitive"},
-		"a secret in a map":   {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = { list = [{ k = \"x\" }] }\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{"list":[{"k":"x"}]}}`), "Value is sensitive"},
-		"a new secret":        {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = {}\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{}}`), "is not written into configuration"},
-		"an override file":    {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = 5\n}\n", "x_override.tf": "resource \"t\" \"a\" {\n  size = 1\n}\n"}, change, "an override file says"},
-		"a dynamic block":     {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule.value\n    }\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":2}]}`, `{"rule":[{"port":1}]}`), "made by a dynamic block"},
-		"not declared":        {map[string]string{"main.tf": ""}, change, "Resource is not declared"},
-		"JSON":                {map[string]string{"main.tf.json": `{"resource":{"t":{"a":{"size":1}}}}`}, change, "declared in JSON"},
-		"still referred to":   {map[string]string{"main.tf": "resource \"t\" \"a\" {}\noutput \"o\" {\n  value = t.a.id\n}\n"}, gone, "Resource is still referred to"},
+		"a variable":                       {map[string]string{"main.tf": "variable \"n\" {\n  default = 1\n}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, change, "main.tf:1. Change it there. The real value is 2."},
+		"a local":                          {map[string]string{"main.tf": "locals {\n  n = 1\n}\nresource \"t\" \"a\" {\n  size = local.n\n}\n"}, change, "main.tf:2."},
+		"a module's argument":              {map[string]string{"main.tf": "module \"m\" {\n  source = \"./m\"\n  n = 1\n}\n", "m/main.tf": "variable \"n\" {}\nresource \"t\" \"a\" {\n  size = var.n\n}\n"}, planOf("module.m.t.a", `{"size":2}`, `{"size":1}`), "main.tf:3."},
+		"a function":                       {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = max(1, 0)\n}\n"}, change, "a function's result"},
+		"several instances":                {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  count = 2\n  size = 1\n}\n"}, planOf("t.a[0]", `{"size":2}`, `{"size":1}`), "Block declares several instances"},
+		"a secret":                         {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  secret = \"x\"\n}\n"}, planOf("t.a", `{"secret":"hunter2"}`, `{"secret":"x"}`), "Value is sensitive"},
+		"more blocks":                      {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  rule {\n    port = 1\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":1},{"port":2}]}`, `{"rule":[{"port":1}]}`), "Blocks cannot be adopted"},
+		"blocks in another order":          {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  peer {\n    service = \"z\"\n  }\n  peer {\n    cidr = \"b\"\n  }\n}\n"}, planOf("t.a", `{"peer":[{"cidr":"c","service":null},{"cidr":null,"service":"z"}]}`, `{"peer":[{"cidr":"b","service":null},{"cidr":null,"service":"z"}]}`), "t.a.peer differs as a whole"},
+		"blocks that variables tell apart": {map[string]string{"main.tf": "variable \"v\" {}\nvariable \"w\" {}\nresource \"t\" \"a\" {\n  peer {\n    n = var.v\n    p = 1\n  }\n  peer {\n    n = var.w\n    p = 1\n  }\n}\n"}, planOf("t.a", `{"peer":[{"n":"a","p":2},{"n":"b","p":1}]}`, `{"peer":[{"n":"a","p":1},{"n":"b","p":1}]}`), "Blocks cannot be adopted"},
+		"a set with a variable":            {map[string]string{"main.tf": "variable \"v\" {}\nresource \"t\" \"a\" {\n  ports = [443, var.v]\n}\n"}, planOf("t.a", `{"ports":[80,8443]}`, `{"ports":[80,443]}`), "Value comes from elsewhere"},
+		"a set that is secret":             {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = { list = [{ n = 2, k = \"x\" }, { n = 1, k = \"y\" }] }\n}\n"}, planOf("t.a", `{"deep":{"list":[{"n":1,"k":"hunter2"},{"n":3,"k":"x"}]}}`, `{"deep":{"list":[{"n":1,"k":"y"},{"n":2,"k":"x"}]}}`), "Value is sensitive"},
+		"a key from a local":               {map[string]string{"main.tf": "locals {\n  k = \"a\"\n}\nresource \"t\" \"a\" {\n  tags = { (local.k) = \"1\" }\n}\n"}, planOf("t.a", `{"tags":{"a":"2"}}`, `{"tags":{"a":"1"}}`), "main.tf:2. Change it there."},
+		"secret by now":                    {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  hidden = \"x\"\n}\n"}, planOf("t.a", `{"hidden":"hunter2"}`, `{"hidden":"x"}`), "Value is sensitive"},
+		"a secret in a map":                {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = { list = [{ k = \"x\" }] }\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{"list":[{"k":"x"}]}}`), "Value is sensitive"},
+		"a new secret":                     {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  deep = {}\n}\n"}, planOf("t.a", `{"deep":{"list":[{"k":"hunter2"}]}}`, `{"deep":{}}`), "is not written into configuration"},
+		"an override file":                 {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = 5\n}\n", "x_override.tf": "resource \"t\" \"a\" {\n  size = 1\n}\n"}, change, "an override file says"},
+		"a dynamic block":                  {map[string]string{"main.tf": "resource \"t\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule.value\n    }\n  }\n}\n"}, planOf("t.a", `{"rule":[{"port":2}]}`, `{"rule":[{"port":1}]}`), "made by a dynamic block"},
+		"not declared":                     {map[string]string{"main.tf": ""}, change, "Resource is not declared"},
+		"JSON":                             {map[string]string{"main.tf.json": `{"resource":{"t":{"a":{"size":1}}}}`}, change, "declared in JSON"},
+		"still referred to":                {map[string]string{"main.tf": "resource \"t\" \"a\" {}\noutput \"o\" {\n  value = t.a.id\n}\n"}, gone, "Resource is still referred to"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

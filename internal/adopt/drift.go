@@ -26,6 +26,31 @@ type Drift struct {
 	Sensitive bool
 	// Deleted tells that the object is gone; there is no path then.
 	Deleted bool
+	// lists are those that the path leads through, the outermost first.
+	lists []list
+}
+
+// list is one on the way to a value. It may be a set, and then the places of its
+// elements are those of the plan, not those of the configuration.
+type list struct {
+	// depth is how many steps of the path lead to the list.
+	depth      int
+	real, want []any
+	sensitive  bool
+}
+
+// whole is the drift of a list that the path leads through.
+func (d Drift) whole(l list) Drift {
+	return Drift{Addr: d.Addr, Path: d.Path[:l.depth], Value: valueOf(l.real), Sensitive: l.sensitive}
+}
+
+// listAt is the list that so many steps of the path lead to, if a place in it is next.
+func (d Drift) listAt(depth int) (list, bool) {
+	at := slices.IndexFunc(d.lists, func(l list) bool { return l.depth == depth })
+	if at < 0 {
+		return list{}, false
+	}
+	return d.lists[at], true
 }
 
 // Name writes address and path as people do.
@@ -95,8 +120,8 @@ func Read(plan []byte) ([]Drift, error) {
 			continue
 		}
 		if change, ok := planned[c.Address]; ok && slices.Equal(change.Change.Actions, []string{"update"}) {
-			differ(change.Change.Before, change.Change.After, change.Change.AfterUnknown, both{change.Change.BeforeSensitive, change.Change.AfterSensitive}, nil, func(path []any, real any, sensitive bool) {
-				out = append(out, Drift{Addr: addr, Path: slices.Clone(path), Value: valueOf(real), Sensitive: sensitive})
+			differ(change.Change.Before, change.Change.After, change.Change.AfterUnknown, both{change.Change.BeforeSensitive, change.Change.AfterSensitive}, way{}, func(to way, real any, sensitive bool) {
+				out = append(out, Drift{Addr: addr, Path: slices.Clone(to.path), Value: valueOf(real), Sensitive: sensitive, lists: slices.Clone(to.lists)})
 			})
 		}
 	}
@@ -111,9 +136,21 @@ func (b both) at(step any) both { return both{at(b[0], step), at(b[1], step)} }
 func (b both) whole() bool      { return b[0] == true || b[1] == true }
 func (b both) any() bool        { return isMarked(b[0]) || isMarked(b[1]) }
 
+// way is the path to a value, and the lists on it.
+type way struct {
+	path  []any
+	lists []list
+}
+
+func (w way) to(step any) way { return way{append(w.path, step), w.lists} }
+
+func (w way) in(real, want []any, sensitive bool) way {
+	return way{w.path, append(w.lists, list{len(w.path), real, want, sensitive})}
+}
+
 // differ visits where the real object and the planned one differ, as deep as both
 // have the same shape.
-func differ(real, want, unknown any, sensitive both, path []any, visit func(path []any, real any, sensitive bool)) {
+func differ(real, want, unknown any, sensitive both, to way, visit func(to way, real any, sensitive bool)) {
 	if unknown == true {
 		return
 	}
@@ -122,20 +159,21 @@ func differ(real, want, unknown any, sensitive both, path []any, visit func(path
 	if okReal && okWant && !sensitive.whole() {
 		keys := slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(realObject)), slices.Collect(maps.Keys(wantObject))...))))
 		for _, key := range keys {
-			differ(realObject[key], wantObject[key], at(unknown, key), sensitive.at(key), append(path, key), visit)
+			differ(realObject[key], wantObject[key], at(unknown, key), sensitive.at(key), to.to(key), visit)
 		}
 		return
 	}
 	realList, okReal := real.([]any)
 	wantList, okWant := want.([]any)
 	if okReal && okWant && len(realList) == len(wantList) && !sensitive.whole() {
+		inner := to.in(realList, wantList, sensitive.any())
 		for i := range realList {
-			differ(realList[i], wantList[i], at(unknown, i), sensitive.at(i), append(path, i), visit)
+			differ(realList[i], wantList[i], at(unknown, i), sensitive.at(i), inner.to(i), visit)
 		}
 		return
 	}
 	if !equal(real, want) { // asked of leaves only: what is nested deeply is walked through once
-		visit(path, real, sensitive.any())
+		visit(to, real, sensitive.any())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -28,7 +29,7 @@ type edit struct {
 // configuration to declare what drifted, by name. What cannot be expressed is an
 // error that says why and where; the rest is done all the same.
 func Rewrite(config *configs.Config, drift []Drift) (map[string][]byte, tfdiags.Diagnostics) {
-	w := &rewriter{config: config, files: map[string]*hcl.File{}}
+	w := &rewriter{config: config, files: map[string]*hcl.File{}, paired: map[hclsyntax.Node]bool{}}
 	for _, d := range drift {
 		w.adopt(d)
 	}
@@ -43,7 +44,10 @@ type rewriter struct {
 	edits  []edit
 	// insertions become edits when all are known.
 	insertions []*insertion
-	diags      tfdiags.Diagnostics
+	// paired tells of lists, and of the first of several blocks, that were looked at
+	// whether their elements stand where the plan has them.
+	paired map[hclsyntax.Node]bool
+	diags  tfdiags.Diagnostics
 }
 
 func (w *rewriter) refuse(d Drift, at *hcl.Range, summary, detail string) {
@@ -125,24 +129,29 @@ func (w *rewriter) attribute(d Drift, module *configs.Config, body *hclsyntax.Bo
 	case dynamic >= 0:
 		w.refuse(d, body.Blocks[dynamic].DefRange().Ptr(), "Value comes from elsewhere", fmt.Sprintf("%s is made by a dynamic block. Change what its for_each is made of.%s", d.Name(), w.saying(d)))
 	case len(blocks) > 0:
-		rest := path[1:]
-		i := 0
-		if len(rest) > 0 {
-			if n, ok := rest[0].(int); ok {
-				i, rest = n, rest[1:]
-			}
-		}
-		if i >= len(blocks) {
-			w.attribute(d, module, body, block, nil)
-			return
-		}
-		w.attribute(d, module, blocks[i].Body, blocks[i], rest)
+		w.nested(d, module, block, blocks, path[1:])
 	case len(path) > 1:
 		w.refuse(d, block.DefRange().Ptr(), "Value is not declared", fmt.Sprintf("The block says nothing of %s. Write the whole of it by hand.%s", d.Name(), w.saying(d)))
 	case d.Value.IsNull():
 		w.refuse(d, block.DefRange().Ptr(), "Value is not declared", fmt.Sprintf("%s has no value in reality, and the block gives it none. The provider chooses one.", d.Name()))
 	default:
 		w.insert(d, block, name)
+	}
+}
+
+// nested goes into one of the blocks of a name.
+func (w *rewriter) nested(d Drift, module *configs.Config, outer *hclsyntax.Block, blocks []*hclsyntax.Block, path []any) {
+	l, ok := d.listAt(len(d.Path) - len(path))
+	if !ok {
+		w.attribute(d, module, blocks[0].Body, blocks[0], path)
+		return
+	}
+	switch paired, seen := w.isPaired(blocks[0], blockElements(blocks), l.want); {
+	case paired:
+		i, _ := path[0].(int) // a list is where a place in it is next
+		w.attribute(d, module, blocks[i].Body, blocks[i], path[1:])
+	case !seen:
+		w.attribute(d.whole(l), module, outer.Body, outer, nil)
 	}
 }
 
@@ -159,6 +168,9 @@ func text(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()
 // expression goes into an expression along a path, and replaces what it leads to.
 func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.Attribute, expr hclsyntax.Expression, path []any) {
 	if len(path) > 0 {
+		if w.unordered(d, module, attr, expr, len(d.Path)-len(path)) {
+			return
+		}
 		if inner := element(expr, path[0]); inner != nil {
 			w.expression(d, module, attr, inner, path[1:])
 			return
@@ -192,9 +204,8 @@ func element(expr hclsyntax.Expression, step any) hclsyntax.Expression {
 			return expr.Exprs[i]
 		}
 	case *hclsyntax.ObjectConsExpr:
-		for _, item := range expr.Items {
-			key, diags := item.KeyExpr.Value(nil)
-			if !diags.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() && key.AsString() == step {
+		for _, item := range slices.Backward(expr.Items) { // the last of a name counts
+			if name, ok := keyOf(item); ok && name == step {
 				return item.ValueExpr
 			}
 		}
@@ -202,6 +213,19 @@ func element(expr hclsyntax.Expression, step any) hclsyntax.Expression {
 		return element(expr.Expression, step)
 	}
 	return nil
+}
+
+// keyOf is the name of an object's element, if it is written out.
+func keyOf(item hclsyntax.ObjectConsItem) (name string, ok bool) {
+	key, diags := item.KeyExpr.Value(nil)
+	if diags.HasErrors() {
+		return "", false
+	}
+	key, err := convert.Convert(key, cty.String)
+	if err != nil || key.IsNull() || !key.IsKnown() {
+		return "", false
+	}
+	return key.AsString(), true
 }
 
 // isConstant tells whether an expression is written out: it refers to nothing and
