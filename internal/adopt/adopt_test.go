@@ -159,6 +159,10 @@ func TestRewrite(t *testing.T) {
 			"resource \"t\" \"a\" {\n  tags = { A = \"1\", A = \"2\", 3 = \"x\" }\n}\n", `{"tags":{"A":"3","3":"y"}}`, `{"tags":{"A":"2","3":"x"}}`,
 			"resource \"t\" \"a\" {\n  tags = { A = \"1\", A = \"3\", 3 = \"y\" }\n}\n",
 		},
+		"a name that begins an expression": {
+			"resource \"t\" \"a\" {\n  tags = {}\n  x = [1, 2]\n  labels = {\n  }\n}\n", `{"tags":{"for":"1"},"x":[{"for":[{"for":1}]}],"labels":{"for":"1","in":"2"}}`, `{"tags":{},"x":[1,2],"labels":{}}`,
+			"resource \"t\" \"a\" {\n  tags = { \"for\" = \"1\" }\n  x = [{\n    \"for\" = [{\n      \"for\" = 1\n    }]\n  }]\n  labels = {\n    \"for\" = \"1\"\n    in = \"2\"\n  }\n}\n",
+		},
 		"what only the provider sets stays out": {
 			"resource \"t\" \"a\" {\n  size = 1\n}\n", `{"size":2,"computed":"x"}`, `{"size":1,"computed":null}`, "resource \"t\" \"a\" {\n  size = 2\n}\n",
 		},
@@ -218,6 +222,41 @@ func TestRefusals(t *testing.T) {
 			}
 			if len(got) > 0 {
 				t.Errorf("files were changed: %s", got)
+			}
+		})
+	}
+}
+
+// What cannot be done is refused by name, and the other changes of the file are made.
+func TestOneChangeOfSeveralIsRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		plan    string
+		refused []string
+	}{
+		"it would leave a file that cannot be read": {
+			planOf("t.a", `{"size":2,"n":null,"x y":1,"z":2}`, `{"size":1,"n":1,"x y":null,"z":null}`),
+			[]string{"t.a.x y cannot be adopted, because its place", "t.a.z cannot be adopted, because its place"},
+		},
+		"it is made to the same text": {
+			strings.Replace(planOf("t.a", `{"size":2,"n":null}`, `{"size":1,"n":1}`), `"resource_drift":[`, `"resource_drift":[{"address":"t.a","mode":"managed","change":{"actions":["update"]}},`, 1),
+			[]string{"t.a.n cannot be adopted, because another change", "t.a.size cannot be adopted, because another change"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, diags := rewrite(t, map[string]string{"main.tf": "resource \"t\" \"a\" {\n  size = 1\n  n    = 1\n}\n"}, test.plan)
+			if want := "resource \"t\" \"a\" {\n  size = 2\n}\n"; string(got["main.tf"]) != want {
+				t.Errorf("got %q, want %q", got["main.tf"], want)
+			}
+			if len(diags) != len(test.refused) {
+				t.Errorf("got %v, want %d refusals", diags.Err(), len(test.refused))
+			}
+			for _, refused := range test.refused {
+				if err := diags.Err(); err == nil || !strings.Contains(err.Error(), refused) {
+					t.Errorf("got %v, want %q", err, refused)
+				}
 			}
 		})
 	}

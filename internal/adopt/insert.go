@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/towline/terraform-provider-towline/internal/configs"
 )
@@ -20,6 +19,7 @@ type insertion struct {
 	object *hclsyntax.ObjectConsExpr
 	drift  []Drift
 	names  []string
+	edits  []edit
 }
 
 // insertInto collects what is added at one place, so that two additions know of each other.
@@ -54,10 +54,7 @@ func (w *rewriter) insertItem(d Drift, module *configs.Config, object *hclsyntax
 			return
 		}
 	}
-	if !isName(name) {
-		name = text(cty.StringVal(name))
-	}
-	w.insertInto(nil, object, d, name)
+	w.insertInto(nil, object, d, keyText(name))
 }
 
 // lines writes what is added as lines of their own.
@@ -78,7 +75,7 @@ func (i *insertion) inline() string {
 	return strings.Join(out, ", ")
 }
 
-// settle makes edits of what is to be added.
+// settle makes changes of what is to be added.
 func (w *rewriter) settle() {
 	for _, i := range w.insertions {
 		if i.block != nil {
@@ -86,18 +83,26 @@ func (w *rewriter) settle() {
 		} else {
 			w.extendObject(i)
 		}
+		w.changes = append(w.changes, change{i.drift, i.file(), i.edits})
 	}
 }
 
-func (w *rewriter) edit(i *insertion, file string, start, end int, text string) {
-	w.edits = append(w.edits, edit{i.drift[0], file, start, end, text})
+func (i *insertion) file() string {
+	if i.block != nil {
+		return i.block.TypeRange.Filename
+	}
+	return i.object.SrcRange.Filename
+}
+
+func (i *insertion) edit(start, end int, text string) {
+	i.edits = append(i.edits, edit{start, end, text})
 }
 
 // extendBlock adds lines before the brace that closes a block. One that is written on
 // one line becomes several.
 func (w *rewriter) extendBlock(i *insertion) {
 	opening, closing := i.block.OpenBraceRange, i.block.CloseBraceRange
-	file, src := closing.Filename, w.config.Root.Sources[closing.Filename]
+	src := w.config.Root.Sources[closing.Filename]
 	outer := w.indentation(opening)
 	inner := outer + "  "
 	content := src[opening.End.Byte:closing.Start.Byte]
@@ -109,18 +114,18 @@ func (w *rewriter) extendBlock(i *insertion) {
 			}
 		}
 		if isBlank(src[line:closing.Start.Byte]) {
-			w.edit(i, file, line, line, i.lines(inner))
+			i.edit(line, line, i.lines(inner))
 			return
 		}
-		w.edit(i, file, closing.Start.Byte, closing.Start.Byte, "\n"+i.lines(inner)+outer)
+		i.edit(closing.Start.Byte, closing.Start.Byte, "\n"+i.lines(inner)+outer)
 		return
 	}
 	if isBlank(content) {
-		w.edit(i, file, opening.End.Byte, closing.Start.Byte, "\n"+i.lines(inner)+outer)
+		i.edit(opening.End.Byte, closing.Start.Byte, "\n"+i.lines(inner)+outer)
 		return
 	}
-	w.edit(i, file, opening.End.Byte, closing.Start.Byte-len(bytes.TrimLeft(content, " \t")), "\n"+inner)
-	w.edit(i, file, opening.End.Byte+len(bytes.TrimRight(content, " \t")), closing.Start.Byte, "\n"+i.lines(inner)+outer)
+	i.edit(opening.End.Byte, closing.Start.Byte-len(bytes.TrimLeft(content, " \t")), "\n"+inner)
+	i.edit(opening.End.Byte+len(bytes.TrimRight(content, " \t")), closing.Start.Byte, "\n"+i.lines(inner)+outer)
 }
 
 // extendObject adds elements before the brace that closes an object: on lines of their
@@ -135,13 +140,13 @@ func (w *rewriter) extendObject(i *insertion) {
 		if len(items) > 0 {
 			inner = w.indentation(items[len(items)-1].KeyExpr.Range())
 		}
-		w.edit(i, at.Filename, line, line, i.lines(inner))
+		i.edit(line, line, i.lines(inner))
 	case len(items) > 0:
 		end := items[len(items)-1].ValueExpr.Range().End.Byte
-		w.edit(i, at.Filename, end, end, ", "+i.inline())
+		i.edit(end, end, ", "+i.inline())
 	default:
 		start := at.Start.Byte + 1 + len(bytes.TrimRight(src[at.Start.Byte+1:closing], " \t"))
-		w.edit(i, at.Filename, start, closing, " "+i.inline()+" ")
+		i.edit(start, closing, " "+i.inline()+" ")
 	}
 }
 

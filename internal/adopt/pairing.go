@@ -145,7 +145,7 @@ func same(value cty.Value, want any) bool {
 	if want == nil || value.IsNull() {
 		return want == nil && value.IsNull()
 	}
-	kind := cty.DynamicPseudoType
+	var kind cty.Type
 	switch want.(type) {
 	case string:
 		kind = cty.String

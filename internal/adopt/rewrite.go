@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,12 +18,17 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
-// edit replaces bytes of a file, for the sake of some drift.
+// edit replaces bytes of a file.
 type edit struct {
-	drift      Drift
-	file       string
 	start, end int
 	text       string
+}
+
+// change is what is done to a file for the sake of some drift: all of its edits or none.
+type change struct {
+	drift []Drift
+	file  string
+	edits []edit
 }
 
 // Rewrite returns the new content of the files that have to change for the
@@ -41,8 +47,9 @@ func Rewrite(config *configs.Config, drift []Drift) (map[string][]byte, tfdiags.
 type rewriter struct {
 	config *configs.Config
 	files  map[string]*hcl.File
-	edits  []edit
-	// insertions become edits when all are known.
+	// changes are made when all are known.
+	changes []change
+	// insertions become changes when all are known.
 	insertions []*insertion
 	// paired tells of lists, and of the first of several blocks, that were looked at
 	// whether their elements stand where the plan has them.
@@ -163,7 +170,34 @@ func (w *rewriter) saying(d Drift) string {
 	return " The real value is " + text(d.Value) + "."
 }
 
-func text(v cty.Value) string { return string(hclwrite.TokensForValue(v).Bytes()) }
+func text(v cty.Value) string { return string(tokens(v).Bytes()) }
+
+// tokens writes a value. The names in it are quoted where an object needs that.
+func tokens(v cty.Value) hclwrite.Tokens {
+	switch {
+	case v.IsNull() || !v.CanIterateElements():
+		return hclwrite.TokensForValue(v)
+	case v.Type().IsTupleType():
+		var items []hclwrite.Tokens
+		for _, item := range v.Elements() {
+			items = append(items, tokens(item))
+		}
+		return hclwrite.TokensForTuple(items)
+	}
+	var attrs []hclwrite.ObjectAttrTokens
+	for key, item := range v.Elements() {
+		attrs = append(attrs, hclwrite.ObjectAttrTokens{Name: hclwrite.TokensForIdentifier(keyText(key.AsString())), Value: tokens(item)})
+	}
+	return hclwrite.TokensForObject(attrs)
+}
+
+// keyText writes a name of an element of an object, in which "for" begins an expression.
+func keyText(name string) string {
+	if isName(name) && name != "for" {
+		return name
+	}
+	return string(hclwrite.TokensForValue(cty.StringVal(name)).Bytes())
+}
 
 // expression goes into an expression along a path, and replaces what it leads to.
 func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.Attribute, expr hclsyntax.Expression, path []any) {
@@ -190,7 +224,7 @@ func (w *rewriter) expression(d Drift, module *configs.Config, attr *hclsyntax.A
 	case d.Sensitive:
 		w.refuse(d, expr.Range().Ptr(), "Value is sensitive", fmt.Sprintf("The real value of %s is not written into configuration, because everybody who reads it would see it. Use a variable.", d.Name()))
 	case d.Value.IsNull() && attr.Expr == expr:
-		w.edits = append(w.edits, w.line(d, attr.SrcRange))
+		w.change(d, attr.SrcRange.Filename, w.line(attr.SrcRange))
 	default:
 		w.replace(d, expr.Range(), indented(text(d.Value), w.indentation(attr.SrcRange)))
 	}
@@ -244,14 +278,18 @@ func isConstant(expr hclsyntax.Expression) bool {
 	return constant
 }
 
-// replace notes an edit.
+// change notes an edit.
+func (w *rewriter) change(d Drift, file string, e edit) {
+	w.changes = append(w.changes, change{[]Drift{d}, file, []edit{e}})
+}
+
 func (w *rewriter) replace(d Drift, at hcl.Range, with string) {
-	w.edits = append(w.edits, edit{d, at.Filename, at.Start.Byte, at.End.Byte, with})
+	w.change(d, at.Filename, edit{at.Start.Byte, at.End.Byte, with})
 }
 
 // line is the edit that removes an argument: with its line and a comment at the end of
 // that, unless something else stands there.
-func (w *rewriter) line(d Drift, at hcl.Range) edit {
+func (w *rewriter) line(at hcl.Range) edit {
 	src := w.config.Root.Sources[at.Filename]
 	start, end := lineStart(src, at.Start.Byte), len(src)
 	if i := bytes.IndexByte(src[at.End.Byte:], '\n'); i >= 0 {
@@ -260,7 +298,7 @@ func (w *rewriter) line(d Drift, at hcl.Range) edit {
 	if !isBlank(src[start:at.Start.Byte]) || !isRemark(src[at.End.Byte:end]) {
 		start, end = at.Start.Byte, at.End.Byte
 	}
-	return edit{d, at.Filename, start, end, ""}
+	return edit{start, end, ""}
 }
 
 // isRemark tells whether the end of a line holds nothing but a comment that ends with it.
@@ -291,7 +329,7 @@ func (w *rewriter) remove(d Drift, module *configs.Config, block *hclsyntax.Bloc
 		return
 	}
 	removed := fmt.Sprintf("removed {\n  from = %s\n\n  lifecycle {\n    destroy = false\n  }\n}", d.Addr.Resource)
-	w.edits = append(w.edits, edit{d, block.TypeRange.Filename, block.TypeRange.Start.Byte, block.CloseBraceRange.End.Byte, removed})
+	w.replace(d, hcl.RangeBetween(block.TypeRange, block.CloseBraceRange), removed)
 }
 
 // reference finds an expression of the module that refers to a resource.
@@ -342,37 +380,67 @@ func refersTo(traversal hcl.Traversal, d Drift) bool {
 	return ok && step.Name == d.Addr.Resource.Name
 }
 
-// apply makes the edits, the last of each file first. Of two that touch each other
-// one is refused, and so is what would leave a file that cannot be read.
+// apply makes the changes. One that touches the text of another is refused, and so is
+// one that would leave a file that cannot be read; the others are made.
 func (w *rewriter) apply() map[string][]byte {
 	out := map[string][]byte{}
-	slices.SortStableFunc(w.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(b.end, a.end)) })
-	before := map[string]int{}
-	for _, e := range w.edits {
-		src, ok := out[e.file]
-		if !ok {
-			src = w.config.Root.Sources[e.file]
-			before[e.file] = len(src)
-		}
-		if e.end > before[e.file] {
-			w.cannot(e, "another change is made to the same text. Adopt that one first")
-			continue
-		}
-		changed := slices.Concat(src[:e.start], withEndings(e.text, w.config.Root.Sources[e.file]), src[e.end:])
-		before[e.file] = e.start
-		out[e.file] = changed
+	byFile := map[string][]change{}
+	for _, c := range w.changes {
+		byFile[c.file] = append(byFile[c.file], c)
 	}
-	for _, e := range w.edits {
-		if _, diags := hclsyntax.ParseConfig(out[e.file], e.file, hcl.InitialPos); out[e.file] != nil && diags.HasErrors() {
-			w.cannot(e, "its place is written in a way that is not understood here. Change it by hand")
-			delete(out, e.file)
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		if content := w.applyTo(file, byFile[file]); content != nil {
+			out[file] = content
 		}
 	}
 	return out
 }
 
-func (w *rewriter) cannot(e edit, why string) {
-	w.refuse(e.drift, nil, "Configuration cannot be changed", fmt.Sprintf("%s cannot be adopted, because %s.", e.drift.Name(), why))
+// applyTo makes the changes of one file, one by one if they are not possible together.
+func (w *rewriter) applyTo(file string, changes []change) []byte {
+	src := w.config.Root.Sources[file]
+	content, why := edited(file, src, changes)
+	if why == "" {
+		return content
+	}
+	var made []change
+	var last []byte
+	for _, c := range changes {
+		content, why := edited(file, src, append(slices.Clip(made), c))
+		if why != "" {
+			w.cannot(c, why)
+			continue
+		}
+		made, last = append(made, c), content
+	}
+	return last
+}
+
+// edited is a file with changes, or why they cannot be made.
+func edited(file string, src []byte, changes []change) (content []byte, why string) {
+	var edits []edit
+	for _, c := range changes {
+		edits = append(edits, c.edits...)
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(b.end, a.end)) })
+	content, before := src, len(src)
+	for _, e := range edits { // the last first, so that the places before it stay
+		if e.end > before {
+			return nil, "another change is made to the same text. Adopt that one first"
+		}
+		content = slices.Concat(content[:e.start], withEndings(e.text, src), content[e.end:])
+		before = e.start
+	}
+	if _, diags := hclsyntax.ParseConfig(content, file, hcl.InitialPos); diags.HasErrors() {
+		return nil, "its place is written in a way that is not understood here. Change it by hand"
+	}
+	return content, ""
+}
+
+func (w *rewriter) cannot(c change, why string) {
+	for _, d := range c.drift {
+		w.refuse(d, nil, "Configuration cannot be changed", fmt.Sprintf("%s cannot be adopted, because %s.", d.Name(), why))
+	}
 }
 
 // withEndings ends lines as a file does.
