@@ -69,6 +69,9 @@ func parseImports(given []string) ([]wantedImport, error) {
 		if slices.ContainsFunc(out, func(w wantedImport) bool { return w.addr == addr }) {
 			return nil, mistake("Invalid import", fmt.Sprintf("%s is named twice. Give each object a name of its own.", addr))
 		}
+		if at := slices.IndexFunc(out, func(w wantedImport) bool { return w.addr.Type == kind && w.id == id }); at >= 0 {
+			return nil, mistake("Invalid import", fmt.Sprintf("The object %q is named twice, as %s and as %s. Two addresses for one object would undo each other's changes. Give it one name.", id, out[at].addr, addr))
+		}
 		out = append(out, wantedImport{addr, id})
 	}
 	return out, nil
