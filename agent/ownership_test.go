@@ -233,3 +233,29 @@ func TestTwoWritersThatUndoEachOtherAreNamed(t *testing.T) {
 	w.advance(time.Hour)
 	w.round(control.OutcomeApplied) // it has been quiet
 }
+
+// Objects that were removed by hand count as the scope's, in each round anew.
+func TestShareIsOfWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	percent := 50
+	w.declareScope(control.DriftEnforce, func(s *control.Scope) { s.MaxShare = &percent })
+	w.publish("resource \"cloud_thing\" \"t\" {\n for_each = toset([\"a\", \"b\", \"c\"])\n name = each.key\n}\n")
+	w.round(control.OutcomeApplied)
+	w.remove("a")
+	w.round(control.OutcomeApplied)
+	w.remove("a")
+	w.remove("b")
+	for range 2 {
+		if got := problems(w.round(control.OutcomeRefused)); !strings.Contains(got, "changes 2 of 3 objects") {
+			t.Errorf("two are gone: %s", got)
+		}
+	}
+	w.remove("c")
+	if got := problems(w.round(control.OutcomeRefused)); !strings.Contains(got, "changes 3 of 3 objects") {
+		t.Errorf("all are gone: %s", got)
+	}
+	percent = 100
+	w.declareScope(control.DriftEnforce, func(s *control.Scope) { s.MaxShare = &percent })
+	w.round(control.OutcomeApplied)
+}

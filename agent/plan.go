@@ -201,7 +201,7 @@ func (r *round) firstPlan(ctx context.Context) (*plans.Plan, error) {
 // guard lets the plan through or refuses it as a whole.
 func (r *round) guard(context.Context) error {
 	r.changes = r.plannedChanges("planned")
-	approved, diags := guard.Check(r.plan, *r.rules(), guard.Circumstances{Now: r.agent.now(), Where: r.declaredAt, Grants: r.grantsNow, Schema: func(addr addrs.ResourceInstance) *providers.Block {
+	approved, diags := guard.Check(r.plan, *r.rules(), guard.Circumstances{Now: r.agent.now(), Where: r.declaredAt, Grants: r.grantsNow, Recorded: r.seen.Previous, Schema: func(addr addrs.ResourceInstance) *providers.Block {
 		return r.revision.engine.ResourceSchema(addr.Config())
 	}})
 	r.diags = append(r.diags, diags...)

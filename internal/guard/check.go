@@ -12,6 +12,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/objchange"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -25,6 +26,8 @@ type Circumstances struct {
 	// Grants returns those in force at the moment of a call, which may have been opened
 	// since the plan was made; nil means those of the rules.
 	Grants func() []OpenGrant
+	// Recorded is the record as it was before anything was read, nil if there is none.
+	Recorded *states.State
 }
 
 // Check approves a plan if everything in it is inside the scopes, uses only
@@ -41,6 +44,7 @@ func Check(plan *plans.Plan, rules Rules, with Circumstances) (Approved, tfdiags
 		}
 	}
 	c.limits()
+	c.shares()
 	if c.diags.HasErrors() {
 		return Approved{}, c.diags
 	}
@@ -131,12 +135,41 @@ func (c *checker) limits() {
 		n := c.count(scope)
 		c.limit(scope.Name, "deletes", n.deletes, scope.MaxDeletes)
 		c.limit(scope.Name, "changes", n.changes, scope.MaxChanges)
+	}
+}
+
+// shares compares what was counted with what scopes have and had: whatever somebody
+// removed by hand still counts among a scope's objects, or the fewer are left, the
+// fewer could be made again.
+func (c *checker) shares() {
+	recorded := c.recorded()
+	for i := range c.rules.Scopes {
+		scope := &c.rules.Scopes[i]
+		n := c.count(scope)
+		objects := max(n.objects, recorded[scope.Name])
 		// A scope without objects yet has nothing to lose.
-		if scope.MaxShare != nil && n.objects > 0 && n.changes*100 > *scope.MaxShare*n.objects {
+		if scope.MaxShare != nil && objects > 0 && n.changes*100 > *scope.MaxShare*objects {
 			c.diags = append(c.diags, tfdiags.New(tfdiags.Error, "Plan exceeds a limit of its scope",
-				fmt.Sprintf("The plan changes %d of %d objects in scope %q, which allows %d percent a round. Nothing was applied. If so many are meant, raise max_share for the time being.", n.changes, n.objects, scope.Name, *scope.MaxShare))...)
+				fmt.Sprintf("The plan changes %d of %d objects in scope %q, which allows %d percent a round. Nothing was applied. If so many are meant, raise max_share for the time being.", n.changes, objects, scope.Name, *scope.MaxShare))...)
 		}
 	}
+}
+
+// recorded counts the objects that the record has in each scope, if a limit needs it.
+func (c *checker) recorded() map[string]int {
+	if c.with.Recorded == nil || !slices.ContainsFunc(c.rules.Scopes, func(s control.Scope) bool { return s.MaxShare != nil }) {
+		return nil
+	}
+	out := map[string]int{}
+	c.with.Recorded.Each(func(addr addrs.ResourceInstance, r *states.Resource, inst *states.Instance) {
+		if addr.Resource.Mode != addrs.Managed || inst.Current == nil {
+			return
+		}
+		if scope := ScopeOf(c.rules.Scopes, ObjectOf(addr, r.Provider)); scope != nil {
+			out[scope.Name]++
+		}
+	})
+	return out
 }
 
 func (c *checker) limit(scope, what string, got int, limit *int) {
