@@ -21,6 +21,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/control"
 	"github.com/towline/terraform-provider-towline/internal/guard"
+	"github.com/towline/terraform-provider-towline/internal/objchange"
 	"github.com/towline/terraform-provider-towline/internal/objstore"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 	"github.com/towline/terraform-provider-towline/internal/plans/planjson"
@@ -164,9 +165,23 @@ func (r *round) planDigest(plan *plans.Plan) string {
 		if c.Action == plans.NoOp && !c.Moved() && c.Importing == "" {
 			continue
 		}
-		write(h, c.Addr.String(), c.PrevAddr.String(), string(c.Deposed), fmt.Sprint(c.Action), c.Importing, encoded(c.Before), encoded(c.After))
+		write(h, c.Addr.String(), c.PrevAddr.String(), string(c.Deposed), fmt.Sprint(c.Action), c.Importing)
+		write(h, r.digestedValues(c)...)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digestedValues are an object's values before and after a change. Of an update, what
+// others own and the plan leaves alone is no part of what is approved; whose it is,
+// by the guard's rule, is.
+func (r *round) digestedValues(c *plans.Change) []string {
+	own := r.rules().Ownership(guard.ObjectOf(c.Addr, c.Provider))
+	schema := r.revision.engine.ResourceSchema(c.Addr.Config())
+	if c.Action != plans.Update || c.Deposed != "" || own.Entire() || schema == nil {
+		return []string{encoded(c.Before), encoded(c.After)}
+	}
+	before, after := objchange.OwnedOrChanged(schema, c.Before, c.After, own)
+	return []string{encoded(before), encoded(after), own.String()}
 }
 
 // write adds texts to a hash so that none runs into the next.

@@ -284,3 +284,44 @@ func TestProposalsWithoutTheStore(t *testing.T) {
 		t.Error("proposed drift was corrected without approval")
 	}
 }
+
+// What others own and the plan leaves alone may change while people think; anything that
+// the plan would do otherwise is another question.
+func TestUnownedChangesKeepAProposal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ana, anaKey := approver(t)
+	scope := w.approvable(false, 1, anaKey)
+	scope.Include[0].Except = []string{"note", `labels["team"]`}
+	w.made(scope)
+	w.resize("a", 9)
+	digest := func() string { return proposal(t, w.round(control.OutcomeDrifted), control.ProposalPending) }
+	w.edit("a", "note", cty.StringVal("one"))
+	w.edit("a", "labels", label("team", "x"))
+	first := digest()
+	w.edit("a", "note", cty.StringVal("two"))
+	w.edit("a", "labels", label("team", "y"))
+	if again := digest(); again != first {
+		t.Errorf("others changed what is theirs, and the digest is %s after %s", again, first)
+	}
+	seen := map[string]bool{first: true}
+	another := func(what string) {
+		t.Helper()
+		if d := digest(); seen[d] {
+			t.Errorf("%s, and the digest is one of before", what)
+		} else {
+			seen[d] = true
+		}
+	}
+	w.resize("a", 10)
+	another("another value is corrected")
+	w.remove("b")
+	another("another object is gone")
+	scope.Include[0].Except = []string{`labels["team"]`}
+	w.declare(scope)
+	another("what was another's is owned")
+	last := digest()
+	w.decide(ana, last, control.VerdictApprove)
+	w.edit("a", "labels", label("team", "z"))
+	proposal(t, w.round(control.OutcomeApplied), control.ProposalApproved)
+}

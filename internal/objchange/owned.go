@@ -286,3 +286,72 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+// OwnedOrChanged returns two values of one object without what is neither owned nor
+// different. Of such attributes both have null, of such keys of maps neither has any;
+// attributes that only the provider sets stay, and so do sets that are owned in part.
+func OwnedOrChanged(schema *providers.Block, before, after cty.Value, own control.Ownership) (was, is cty.Value) {
+	if own.Entire() || unusable(before) || unusable(after) || !before.Type().Equals(after.Type()) {
+		return before, after
+	}
+	vals, others := before.AsValueMap(), after.AsValueMap()
+	for name := range vals {
+		if attr := schema.Attributes[name]; attr == nil || !attr.Computed || attr.Optional {
+			vals[name], others[name] = ownedOrChanged(vals[name], others[name], own, name)
+		}
+	}
+	return cty.ObjectVal(vals), cty.ObjectVal(others)
+}
+
+// ownedOrChanged is OwnedOrChanged for the values at a path.
+func ownedOrChanged(before, after cty.Value, own control.Ownership, path string) (was, is cty.Value) {
+	owned := own.Of(path)
+	switch ty := before.Type(); {
+	case owned == control.OwnedWhole || !ty.Equals(after.Type()) || unusable(before) || unusable(after):
+		return before, after
+	case owned == control.OwnedNot && before.RawEquals(after):
+		return cty.NullVal(ty), cty.NullVal(ty)
+	case ty.IsMapType():
+		return ownedOrChangedKeys(before, after, own, path)
+	case ty.IsObjectType():
+		vals, others := before.AsValueMap(), after.AsValueMap()
+		for name := range vals {
+			vals[name], others[name] = ownedOrChanged(vals[name], others[name], own, join(path, name))
+		}
+		return cty.ObjectVal(vals), cty.ObjectVal(others)
+	case ty.IsListType() && before.LengthInt() == after.LengthInt() && before.LengthInt() > 0:
+		vals, others := before.AsValueSlice(), after.AsValueSlice()
+		for i := range vals {
+			vals[i], others[i] = ownedOrChanged(vals[i], others[i], own, fmt.Sprintf("%s[%d]", path, i))
+		}
+		return listOf(ty, vals), listOf(ty, others)
+	}
+	return before, after
+}
+
+// ownedOrChangedKeys is OwnedOrChanged for the elements of a map.
+func ownedOrChangedKeys(before, after cty.Value, own control.Ownership, path string) (was, is cty.Value) {
+	vals, others := elementsOf(before), elementsOf(after)
+	for key := range keysOf(vals, others) {
+		at := fmt.Sprintf("%s[%q]", path, key)
+		a, had := vals[key]
+		b, has := others[key]
+		switch {
+		case !had || !has:
+		case own.Of(at) == control.OwnedNot && a.RawEquals(b):
+			delete(vals, key)
+			delete(others, key)
+		default:
+			vals[key], others[key] = ownedOrChanged(a, b, own, at)
+		}
+	}
+	return someOf(before.Type(), vals), someOf(after.Type(), others)
+}
+
+// someOf makes a map of the elements that are left of one.
+func someOf(ty cty.Type, elems map[string]cty.Value) cty.Value {
+	if len(elems) == 0 {
+		return cty.MapValEmpty(ty.ElementType())
+	}
+	return mapOf(ty, elems)
+}
