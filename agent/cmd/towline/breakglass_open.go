@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
@@ -32,11 +34,11 @@ func (a *app) breakGlassOpenCommand() *command {
 	flags := flag.NewFlagSet("break-glass open", flag.ContinueOnError)
 	o := &grantOpener{breakGlass: a.breakGlassFlags(flags)}
 	flags.StringVar(&o.policy, "policy", "", "`NAME` of the break-glass policy")
-	flags.Var(&o.targets, "target", "`ADDRESS` of a resource or instance that is not to be corrected, with * and ** as in scopes; may be repeated")
+	flags.Var(&o.targets, "target", "`ADDRESS[.ATTRIBUTE]` of a resource, an instance or an attribute of one that is not to be corrected, with * and ** as in scopes; may be repeated")
 	flags.DurationVar(&o.duration, "for", 0, "how long the grant holds, such as 30m")
 	flags.StringVar(&o.reason, "reason", "", "why; it is signed, stored and shown")
 	return &command{
-		synopsis: "Suspend the correction of some objects for a while", usage: "-environment NAME -policy NAME -target ADDRESS -for DURATION -reason TEXT -key FILE [options]", flags: flags,
+		synopsis: "Suspend the correction of some objects for a while", usage: "-environment NAME -policy NAME -target ADDRESS[.ATTRIBUTE] -for DURATION -reason TEXT -key FILE [options]", flags: flags,
 		long: `The policy says who may open a grant, over which scopes, for how long at most and
 with how many approvals; opening counts as one. What happens to the objects while
 it is open is recorded. What the policy does not allow is refused before anything
@@ -91,7 +93,7 @@ func (o *grantOpener) check() error {
 	case o.policy == "":
 		return mistake("Break-glass policy is missing", "A grant is given under a policy. Give -policy NAME.")
 	case len(o.targets) == 0:
-		return mistake("Target is missing", "A grant says which objects are not to be corrected. Give -target ADDRESS, such as -target 'aws_instance.web', or -target 'module.web.**' for all in a module.")
+		return mistake("Target is missing", "A grant says which objects are not to be corrected. Give -target ADDRESS, such as -target 'aws_instance.web', -target 'aws_instance.web.tags' for one attribute, or -target 'module.web.**' for all in a module.")
 	case o.duration < time.Minute:
 		return mistake("Invalid duration", "A grant holds for at least a minute. Give -for DURATION, such as -for 30m or -for 2h.")
 	}
@@ -99,8 +101,8 @@ func (o *grantOpener) check() error {
 		if strings.Contains(target, "*") {
 			continue
 		}
-		if _, diags := addrs.ParseResourceInstance(target); diags.HasErrors() {
-			return mistake("Invalid target", fmt.Sprintf("%q is not the address of a resource or instance: %s For all in a module, write module.NAME.** instead.", target, diags[0].Detail))
+		if _, ok := objectOf(target); !ok {
+			return mistake("Invalid target", fmt.Sprintf("%q is not the address of a resource, an instance or an attribute of one, such as aws_instance.web or aws_instance.web.tags. For all in a module, write module.NAME.** instead.", target))
 		}
 	}
 	return nil
@@ -126,14 +128,28 @@ func (o *grantOpener) checkScopes(state *repository.State, policy control.BreakG
 	return nil
 }
 
-// inSomeScope tells whether a target can be in a scope. That of an attribute counts
-// as one that can.
-func inSomeScope(scopes []control.Scope, target string) bool {
-	_, diags := addrs.ParseResourceInstance(target)
-	if !strings.Contains(target, "*") && diags.HasErrors() {
-		return true
+// objectOf is the address of the object that a target names, as a whole or by one of its
+// attributes.
+func objectOf(target string) (address string, ok bool) {
+	for end := len(target); end > 0; end = strings.LastIndexAny(target[:end], ".[") {
+		if _, diags := addrs.ParseResourceInstance(target[:end]); diags.HasErrors() {
+			continue
+		}
+		attribute := target[end:]
+		_, diags := hclsyntax.ParseTraversalAbs([]byte("object"+attribute), "", hcl.InitialPos)
+		return target[:end], attribute == "" || attribute[0] == '.' && !diags.HasErrors()
 	}
-	named := control.Scope{Include: []control.Match{{Address: target}}}
+	return "", false
+}
+
+// inSomeScope tells whether the object of a target can be in a scope. What is a pattern and
+// may name attributes counts as one that can.
+func inSomeScope(scopes []control.Scope, target string) bool {
+	address := target
+	if !strings.Contains(target, "*") {
+		address, _ = objectOf(target)
+	}
+	named := control.Scope{Include: []control.Match{{Address: address}}}
 	return slices.ContainsFunc(scopes, func(scope control.Scope) bool {
 		_, overlaps := control.Overlap(named, scope)
 		return overlaps
