@@ -55,7 +55,7 @@ func breakGlassSchema() schema.Schema {
 	attributes["after"] = schema.StringAttribute{
 		Optional: true, Computed: true, Default: stringdefault.StaticString(string(control.AfterRevert)),
 		MarkdownDescription: "What happens to the difference when a grant ends: `revert` corrects it at once where the scope enforces, and leaves it to the scope's drift policy elsewhere; " +
-			"`hold` leaves it and goes on reporting it until another value is in its place; `propose` corrects it, where the scope corrects or proposes, once a person has approved that very plan. `revert`, unless set.",
+			"`hold` leaves it and goes on reporting it until nothing differs any more, because the configuration has caught up; `propose` corrects it, where the scope corrects or proposes, once a person has approved that very plan. `revert`, unless set.",
 		Validators: []validator.String{stringvalidator.OneOf(string(control.AfterRevert), string(control.AfterHold), string(control.AfterPropose))},
 	}
 	attributes["slack_users"] = slackUsersAttribute("Which approvers people are in Slack, so that they may open, approve and close grants there, with the buttons of an agent's message: IDs of users, such as `U012AB3CD`, with the approver's key as `approvers` has it, or the first 32 digits of its SHA-256. " +

@@ -36,11 +36,9 @@ func (d Decision) Stands() bool { return d != Corrected && d != Accepted }
 type Remembered struct {
 	// Since is when the drift was first seen; zero when there is none now.
 	Since time.Time `json:"since,omitzero"`
-	// Grant is the ID of the last grant that held the drift, After its policy's choice for the
-	// end. Left is a digest of the value that the grant left, once it has ended.
+	// Grant is the ID of the last grant that held the drift, After its policy's choice for the end.
 	Grant string        `json:"grant,omitempty"`
 	After control.After `json:"after,omitempty"`
-	Left  string        `json:"left,omitempty"`
 	// Writes are the last changes that somebody else made, Corrections when they were
 	// corrected; both for as long as they matter to oscillation.
 	Writes      []Write     `json:"writes,omitempty"`
@@ -230,10 +228,9 @@ func (j *judge) path(o *Observation, scope *control.Scope, path string) (verdict
 	known.see(j.now, j.digest(objchange.ValueAt(o.Real, path)))
 	var v verdict
 	if grant := j.rules.covering(scope, o.Object, path); grant != nil {
-		known.Grant, known.After, known.Left = grant.ID, grant.After, ""
+		known.Grant, known.After = grant.ID, grant.After
 		v = verdict{decision: Held, grant: grant.ID}
 	} else {
-		known.leave(j.now)
 		v = known.held(decide(scope, o, path, known, j.now))
 	}
 	if v.decision == Corrected {
@@ -253,21 +250,6 @@ func (r *Remembered) see(now time.Time, value string) {
 	}
 	if r.Since.IsZero() || r.Since.After(now) {
 		r.Since = now // a clock that was set back: the grace time must not last until it has caught up
-	}
-}
-
-// leave notes what the last grant left. What its policy chose for the end is about that
-// value: another one that is seen later is drift like any other, and new.
-func (r *Remembered) leave(now time.Time) {
-	if r.Grant == "" {
-		return
-	}
-	switch value := r.Writes[len(r.Writes)-1].Value; r.Left {
-	case "":
-		r.Left = value
-	case value:
-	default:
-		r.Grant, r.After, r.Left, r.Since = "", "", "", now
 	}
 }
 
@@ -340,7 +322,7 @@ func decide(scope *control.Scope, o *Observation, path string, known Remembered,
 	switch {
 	case o.Replaced && path == "":
 		return Accepted
-	case known.After == control.AfterHold:
+	case known.After == control.AfterHold: // of the attribute: correcting a later change would undo what was mended as well
 		return Held
 	case mode != control.DriftEnforce && mode != control.DriftPropose:
 		return Observed

@@ -260,34 +260,20 @@ func TestEndOfAGrantHasNoMoreCorrected(t *testing.T) {
 	}
 }
 
-// TestChoiceForTheEndIsAboutWhatWasLeft: what is changed after a grant is drift like any other.
-func TestChoiceForTheEndIsAboutWhatWasLeft(t *testing.T) {
+// TestHoldLastsUntilNothingDiffers: correcting a change that somebody makes after a grant
+// would undo what was mended under it as well.
+func TestHoldLastsUntilNothingDiffers(t *testing.T) {
 	t.Parallel()
 	set := scopes("**")
-	set[0].Drift.Grace = control.Duration(10 * time.Minute)
 	open := guard.Rules{Scopes: set, Grants: []guard.OpenGrant{underGrant(control.AfterHold)}}
 	closed := guard.Rules{Scopes: set}
-	memory := guard.Memory{}
-	for i, step := range []struct {
-		size  int64
-		rules guard.Rules
-		want  guard.Decision
-	}{
-		{2, open, guard.Held},
-		{3, closed, guard.Held}, // changed in the last minute of the grant
-		{3, closed, guard.Held},
-		{4, closed, guard.InGrace},
-		{3, closed, guard.InGrace},
-		{3, open, guard.Held},
-		{3, closed, guard.Held},
-	} {
-		var judged []guard.Judged
-		judged, memory = guard.Judge(resized(t, step.size), step.rules, memory, digest, at(i))
-		if judged[0].Decision != step.want {
-			t.Errorf("step %d: %s, want %s", i, judged[0].Decision, step.want)
-		}
+	_, memory := guard.Judge(resized(t, 2), open, nil, digest, at(0))
+	judged, memory := guard.Judge(resized(t, 3), closed, memory, digest, at(1))
+	if judged[0].Decision != guard.Held {
+		t.Errorf("a change after the grant is %s", judged[0].Decision)
 	}
-	if judged, _ := guard.Judge(resized(t, 4), closed, memory, digest, at(30)); judged[0].Decision != guard.InGrace || !judged[0].Since.Equal(at(30)) {
-		t.Errorf("a new value is %s since %s: its grace begins when it is seen", judged[0].Decision, judged[0].Since)
+	_, memory = guard.Judge(nil, closed, memory, digest, at(2)) // the repository has caught up
+	if judged, _ = guard.Judge(resized(t, 2), closed, memory, digest, at(3)); judged[0].Decision != guard.Corrected {
+		t.Errorf("drift that comes back is %s", judged[0].Decision)
 	}
 }
