@@ -180,7 +180,9 @@ func (r *round) digestedValues(c *plans.Change) []string {
 	if c.Action != plans.Update || c.Deposed != "" || own.Entire() || schema == nil {
 		return []string{encoded(c.Before), encoded(c.After)}
 	}
-	before, after := objchange.OwnedOrChanged(schema, c.Before, c.After, own)
+	before, _ := c.Before.UnmarkDeep() // digests are of values alone
+	after, _ := c.After.UnmarkDeep()
+	before, after = objchange.OwnedOrChanged(schema, before, after, own)
 	return []string{encoded(before), encoded(after), own.String()}
 }
 
