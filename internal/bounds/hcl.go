@@ -42,6 +42,20 @@ func HCL(src []byte, filename string) hcl.Diagnostics {
 	return nil
 }
 
+// Pieces cuts a long configuration where its text looks as if a block of the outermost level
+// ended, so that each piece is short enough to be harmless wherever it has such ends. What
+// looks like one may stand in a comment or a text: then what is before it does not parse. Pieces that parse, each
+// on its own, have together just the blocks and arguments of the whole.
+func Pieces(src []byte) [][]byte {
+	var out [][]byte
+	for len(src) > 0 {
+		end := blockEnd(src, harmless/2)
+		out = append(out, src[:end])
+		src = src[end:]
+	}
+	return out
+}
+
 // piece returns the tokens of the beginning of a configuration, as far as a place where nothing
 // is open, and what comes after it: its tokens are the same with and without that beginning.
 func piece(src []byte, filename string, at hcl.Pos) (hclsyntax.Tokens, []byte) {

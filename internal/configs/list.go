@@ -3,7 +3,6 @@ package configs
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -49,17 +48,19 @@ func (l *loader) loadQueries(m *Module, dir string) tfdiags.Diagnostics {
 	if err != nil {
 		return nil // which was reported
 	}
-	var diags tfdiags.Diagnostics
+	var names []string
 	for _, entry := range entries {
-		if entry.IsDir() || isHidden(entry.Name()) || !strings.HasSuffix(entry.Name(), queryExtension) {
+		if !entry.IsDir() && !isHidden(entry.Name()) && strings.HasSuffix(entry.Name(), queryExtension) {
+			names = append(names, entry.Name())
+		}
+	}
+	var diags tfdiags.Diagnostics
+	for _, file := range l.parseAll(dir, names) {
+		diags = append(diags, file.diags...)
+		if file.body == nil {
 			continue
 		}
-		body, moreDiags := l.parse(filepath.Join(dir, entry.Name()))
-		diags = append(diags, moreDiags...)
-		if body == nil {
-			continue
-		}
-		content, hclDiags := body.Content(queryFileSchema)
+		content, hclDiags := file.body.Content(queryFileSchema)
 		diags = append(diags, tfdiags.FromHCL(hclDiags)...)
 		for _, block := range content.Blocks {
 			if block.Type == "list" {

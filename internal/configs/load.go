@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/bounds"
@@ -31,17 +30,14 @@ func Load(dir string) (*Config, tfdiags.Diagnostics) { return LoadWith(dir, nil)
 // LoadWith is [Load] with further files of the root module that are not written
 // yet, by name.
 func LoadWith(dir string, unwritten map[string][]byte) (*Config, tfdiags.Diagnostics) {
-	l := &loader{parser: hclparse.NewParser(), installed: readManifest(dir), unwritten: unwritten}
+	l := &loader{files: map[string]*hcl.File{}, installed: readManifest(dir), unwritten: unwritten}
 	root := &Config{}
 	root.Root = root
 	diags := l.load(root, dir, nil)
 	if !l.stopped {
 		diags = append(diags, root.checkProviders(nil)...)
 	}
-	root.Sources = map[string][]byte{}
-	for name, file := range l.parser.Files() {
-		root.Sources[name] = file.Bytes
-	}
+	root.Sources = l.sources()
 	return root, diags
 }
 
@@ -52,7 +48,7 @@ func HasFiles(dir string) bool {
 }
 
 type loader struct {
-	parser    *hclparse.Parser
+	files     map[string]*hcl.File       // by path
 	installed map[string]installedModule // by module path joined by dots
 	unwritten map[string][]byte          // of the root module
 	modules   int
@@ -177,13 +173,12 @@ func (m *Module) checkImportProviders() tfdiags.Diagnostics {
 func (l *loader) blocks(dir string, names []string) (hcl.Blocks, tfdiags.Diagnostics) {
 	var out hcl.Blocks
 	var diags tfdiags.Diagnostics
-	for _, name := range names {
-		body, moreDiags := l.parse(filepath.Join(dir, name))
-		diags = append(diags, moreDiags...)
-		if body == nil {
+	for _, file := range l.parseAll(dir, names) {
+		diags = append(diags, file.diags...)
+		if file.body == nil {
 			continue
 		}
-		blocks, moreDiags := fileBlocks(body)
+		blocks, moreDiags := fileBlocks(file.body)
 		out = append(out, blocks...)
 		diags = append(diags, moreDiags...)
 	}
@@ -194,12 +189,13 @@ func (l *loader) blocks(dir string, names []string) (hcl.Blocks, tfdiags.Diagnos
 func (l *loader) loadUnwritten(m *Module) tfdiags.Diagnostics {
 	var diags tfdiags.Diagnostics
 	for _, name := range sortedKeys(l.unwritten) {
-		body, moreDiags := l.parseText(name, l.unwritten[name])
-		diags = append(diags, moreDiags...)
-		if body == nil {
+		file := parseText(name, l.unwritten[name])
+		l.keep(file)
+		diags = append(diags, file.diags...)
+		if file.body == nil {
 			continue
 		}
-		blocks, moreDiags := fileBlocks(body)
+		blocks, moreDiags := fileBlocks(file.body)
 		diags = append(diags, moreDiags...)
 		for _, block := range blocks {
 			diags = append(diags, m.addBlock(block)...)
@@ -208,27 +204,8 @@ func (l *loader) loadUnwritten(m *Module) tfdiags.Diagnostics {
 	return diags
 }
 
-func (l *loader) parse(path string) (hcl.Body, tfdiags.Diagnostics) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, tfdiags.New(tfdiags.Error, "Failed to read file", fmt.Sprintf("The configuration file %s cannot be read: %s.", path, err))
-	}
-	return l.parseText(path, data)
-}
-
-func (l *loader) parseText(path string, data []byte) (hcl.Body, tfdiags.Diagnostics) {
-	check, parse := bounds.HCL, l.parser.ParseHCL
-	if strings.HasSuffix(path, ".json") {
-		check, parse = bounds.HCLJSON, l.parser.ParseJSON
-	}
-	if hclDiags := check(data, path); hclDiags.HasErrors() {
-		return nil, tfdiags.FromHCL(hclDiags)
-	}
-	file, hclDiags := parse(data, path)
-	if file == nil {
-		return nil, tfdiags.FromHCL(hclDiags)
-	}
-	return file.Body, tfdiags.FromHCL(hclDiags)
+func unreadable(path string, err error) tfdiags.Diagnostics {
+	return tfdiags.New(tfdiags.Error, "Failed to read file", fmt.Sprintf("The configuration file %s cannot be read: %s.", path, err))
 }
 
 func readFile(path string) ([]byte, error) { return bounds.ReadFile(path, maxFileSize) }

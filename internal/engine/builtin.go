@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -56,7 +56,7 @@ func (b *builtin) Configure(context.Context, cty.Value) tfdiags.Diagnostics { re
 
 // UpgradeResourceState decodes a stored object; there is one schema version.
 func (b *builtin) UpgradeResourceState(_ context.Context, req providers.UpgradeResourceStateRequest) providers.UpgradeResourceStateResponse {
-	val, err := ctyjson.Unmarshal(req.RawJSON, b.schemas.ResourceTypes.Get("terraform_data").Block.ImpliedType())
+	val, err := states.DecodeAttributes(req.RawJSON, b.schemas.ResourceTypes.Get("terraform_data").Block.ImpliedType())
 	if err != nil {
 		return providers.UpgradeResourceStateResponse{Diagnostics: tfdiags.FromError("Invalid terraform_data state", err)}
 	}

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
 // DecodeAttributes decodes the recorded attributes of an object. Attributes that the
 // type has lost are left out.
 func DecodeAttributes(raw json.RawMessage, ty cty.Type) (cty.Value, error) {
-	val, err := ctyjson.Unmarshal(raw, ty)
+	val, err := decode(raw, ty)
 	if err == nil {
 		return val, nil
 	}
@@ -18,7 +17,7 @@ func DecodeAttributes(raw json.RawMessage, ty cty.Type) (cty.Value, error) {
 	if len(present) == len(raw) {
 		return val, err
 	}
-	return ctyjson.Unmarshal(present, ty)
+	return decode(present, ty)
 }
 
 // PresentAttributes leaves out of a recorded value the attributes that its type does
