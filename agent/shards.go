@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -93,7 +92,7 @@ func (a *Agent) look(ctx context.Context, declared *repository.State, shard cont
 			return err
 		}
 	}
-	state, diags := states.Read(bytes.NewReader(data))
+	state, diags := states.Decode(data)
 	if diags.HasErrors() {
 		return diags.Err()
 	}

@@ -42,7 +42,7 @@ func (a *Agent) readState() (state *states.State, lost, err error) {
 	if len(data) == 0 {
 		return states.New(), errors.New("it is empty"), nil
 	}
-	state, diags := states.Read(bytes.NewReader(data))
+	state, diags := states.Decode(data)
 	if diags.HasErrors() {
 		return states.New(), diags.Err(), nil
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -257,7 +256,7 @@ func (a *Agent) believeState(ctx context.Context, name stateName, object []byte,
 				return nil, &unreadableError{err}
 			}
 		}
-		state, diags := states.Read(bytes.NewReader(data))
+		state, diags := states.Decode(data)
 		if diags.HasErrors() {
 			return nil, diags.Err()
 		}

@@ -130,9 +130,10 @@ func (f *FileStore) Read(context.Context) ([]byte, error) {
 	defer f.mu.Unlock()
 	if held, ok := heldFiles.Load(f.key()); ok {
 		file, _ := held.(*os.File)
-		data, err := io.ReadAll(io.NewSectionReader(file, 0, maxState+1))
-		if err == nil && len(data) > maxState {
-			err = fmt.Errorf("it has more than %d bytes", maxState)
+		var data []byte
+		info, err := file.Stat()
+		if err == nil {
+			data, err = bounds.Read(io.NewSectionReader(file, 0, maxState+1), info.Size(), maxState)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read state file: %w", err)

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +27,22 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: %w", path, ErrNotFile)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("read %s: it is larger than %d bytes", path, limit)
+	data, err := Read(f, info.Size(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return data, err
+	return data, nil
+}
+
+// Read reads at most limit bytes to the end, of which it is said that there are about size.
+func Read(r io.Reader, size, limit int64) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(size, 0), limit)) + bytes.MinRead) // else it grows by copies
+	if _, err := buf.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(buf.Len()) > limit {
+		return nil, fmt.Errorf("it is larger than %d bytes", limit)
+	}
+	return buf.Bytes(), nil
 }

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,7 +129,7 @@ func (s *site) newestState(ctx context.Context, shard control.Shard) (*states.St
 	if err != nil {
 		return nil, violated("the newest state, %s: %w", newest, err)
 	}
-	state, diags := states.Read(bytes.NewReader(data))
+	state, diags := states.Decode(data)
 	return state, diags.Err()
 }
 

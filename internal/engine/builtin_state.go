@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -99,7 +98,7 @@ func (r remoteState) outputs(ctx context.Context) (map[string]cty.Value, tfdiags
 		return nil, tfdiags.New(tfdiags.Error, "Unable to find remote state",
 			fmt.Sprintf("The backend has no state of the workspace %q at %s. Check the arguments, and apply that configuration first.", r.workspace, place.Store(r.workspace)))
 	}
-	state, diags := states.Read(bytes.NewReader(data))
+	state, diags := states.Decode(data)
 	if diags.HasErrors() {
 		return nil, diags
 	}

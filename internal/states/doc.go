@@ -5,5 +5,5 @@
 // engine, which knows the schema, decodes them once (see [Object.Decoded]). It
 // does not decide where a state is kept.
 //
-// Start with [State], [Read] and [Write]. It may import addrs and tfdiags.
+// Start with [State], [Decode] and [Write]. It may import addrs and tfdiags.
 package states

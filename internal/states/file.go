@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -62,20 +65,16 @@ type fileInstanceV4 struct {
 	CreateBeforeDestroy bool              `json:"create_before_destroy,omitempty"`
 }
 
-// Read decodes a state file. Empty input is an empty state.
-func Read(r io.Reader) (*State, tfdiags.Diagnostics) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
-	if err != nil {
-		return nil, invalid(fmt.Sprintf("The state cannot be read: %s.", err))
-	}
+// Decode decodes a state file. An empty one is an empty state.
+func Decode(data []byte) (*State, tfdiags.Diagnostics) {
 	if len(data) > MaxFileSize {
 		return nil, invalid(fmt.Sprintf("The state is larger than %d bytes.", MaxFileSize))
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return New(), nil
 	}
-	var file fileV4
-	if err := json.Unmarshal(data, &file); err != nil {
+	file, err := decodeFile(data)
+	if err != nil {
 		return nil, invalid(fmt.Sprintf("The state is not valid JSON of the expected form: %s.", err))
 	}
 	switch {
@@ -84,15 +83,76 @@ func Read(r io.Reader) (*State, tfdiags.Diagnostics) {
 	case file.Version < 4:
 		return nil, invalid(fmt.Sprintf("The state has format version %d, from before Terraform 0.12. It has to be upgraded first by \"terraform apply\" with the versions 0.12 and 0.13, one after the other.", file.Version))
 	}
-	return fromFile(&file)
+	return fromFile(file)
 }
 
 func invalid(detail string) tfdiags.Diagnostics {
 	return tfdiags.New(tfdiags.Error, "Invalid state", detail)
 }
 
+// decodeFile decodes the file's resources on their own, as many at once as there are cores:
+// they are nearly all of it.
+func decodeFile(data []byte) (*fileV4, error) {
+	var file fileV4
+	rest, resources, ok := splitFile(data)
+	if !ok {
+		return &file, json.Unmarshal(data, &file) // which says what is wrong, if anything is
+	}
+	if err := json.Unmarshal(rest, &file); err != nil {
+		return nil, err
+	}
+	file.Resources = make([]fileResourceV4, len(resources))
+	var group errgroup.Group
+	share := max(leastShare, len(resources)/runtime.GOMAXPROCS(0)+1)
+	for begin := 0; begin < len(resources); begin += share {
+		group.Go(func() error {
+			for i := begin; i < min(begin+share, len(resources)); i++ {
+				if err := json.Unmarshal(resources[i], &file.Resources[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return &file, group.Wait()
+}
+
+// leastShare is how many resources are worth a goroutine.
+const leastShare = 64
+
+// splitFile takes the encoded resources out of a state file, false if it has not just one list of them.
+func splitFile(data []byte) (rest []byte, resources [][]byte, ok bool) {
+	s, ok := newScanner(data)
+	if !ok || !s.enter('{') {
+		return nil, nil, false
+	}
+	for s.more() {
+		name := s.key()
+		if !strings.EqualFold(name, "resources") { // the decoder does not ask for the case
+			s.value()
+			continue
+		}
+		if rest != nil || s.peek() != '[' {
+			return nil, nil, false
+		}
+		begin := s.pos
+		for s.pos++; s.more(); {
+			resources = append(resources, s.value())
+		}
+		rest = slices.Concat(data[:begin], []byte("[]"), data[s.pos:])
+	}
+	return rest, resources, rest != nil
+}
+
+// fileReader makes a state of a file. Addresses that many resources have are parsed once.
+type fileReader struct {
+	*State
+	modules   map[string]addrs.ModuleInstance
+	providers map[string]addrs.ProviderConfig
+}
+
 func fromFile(file *fileV4) (*State, tfdiags.Diagnostics) {
-	s := New()
+	s := &fileReader{New(), map[string]addrs.ModuleInstance{}, map[string]addrs.ProviderConfig{}}
 	s.TerraformVersion, s.Serial, s.Lineage = file.TerraformVersion, file.Serial, file.Lineage
 	if !bytes.Equal(file.CheckResults, []byte("null")) {
 		s.CheckResults = file.CheckResults
@@ -113,10 +173,10 @@ func fromFile(file *fileV4) (*State, tfdiags.Diagnostics) {
 			return nil, diags
 		}
 	}
-	return s, nil
+	return s.State, nil
 }
 
-func (s *State) addFileResource(r *fileResourceV4) tfdiags.Diagnostics {
+func (s *fileReader) addFileResource(r *fileResourceV4) tfdiags.Diagnostics {
 	addr := addrs.ResourceInstance{Resource: addrs.Resource{Type: r.Type, Name: r.Name}}
 	switch r.Mode {
 	case "managed":
@@ -125,15 +185,16 @@ func (s *State) addFileResource(r *fileResourceV4) tfdiags.Diagnostics {
 	default:
 		return invalid(fmt.Sprintf("Resource %s.%s has the unknown mode %q.", r.Type, r.Name, r.Mode))
 	}
-	module, diags := addrs.ParseModuleInstance(r.Module)
+	module, diags := once(s.modules, r.Module, addrs.ParseModuleInstance)
 	if diags.HasErrors() {
 		return diags
 	}
-	addr.Module = module
-	provider, diags := addrs.ParseProviderConfig(r.Provider)
+	addr.Module = slices.Clip(module) // which others have as well: nobody may append to it in place
+	provider, diags := once(s.providers, r.Provider, addrs.ParseProviderConfig)
 	if diags.HasErrors() {
 		return diags
 	}
+	provider.Module = slices.Clip(provider.Module)
 	for i := range r.Instances {
 		if diags := s.addFileInstance(addr, provider, &r.Instances[i]); diags.HasErrors() {
 			return diags
@@ -142,7 +203,18 @@ func (s *State) addFileResource(r *fileResourceV4) tfdiags.Diagnostics {
 	return nil
 }
 
-func (s *State) addFileInstance(addr addrs.ResourceInstance, provider addrs.ProviderConfig, in *fileInstanceV4) tfdiags.Diagnostics {
+func once[T any](known map[string]T, text string, parse func(string) (T, tfdiags.Diagnostics)) (T, tfdiags.Diagnostics) {
+	if out, ok := known[text]; ok {
+		return out, nil
+	}
+	out, diags := parse(text)
+	if !diags.HasErrors() {
+		known[text] = out
+	}
+	return out, diags
+}
+
+func (s *fileReader) addFileInstance(addr addrs.ResourceInstance, provider addrs.ProviderConfig, in *fileInstanceV4) tfdiags.Diagnostics {
 	switch key := in.IndexKey.(type) {
 	case nil:
 	case float64:
@@ -328,7 +400,7 @@ func encodeStep(step cty.PathStep) (fileStep, error) {
 
 // DecodePaths decodes what [EncodePaths] returned.
 func DecodePaths(raw json.RawMessage) ([]cty.Path, error) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || string(raw) == "[]" {
 		return nil, nil
 	}
 	var paths [][]fileStep

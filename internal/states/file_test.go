@@ -21,7 +21,7 @@ func TestObjectsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, diags := states.Read(strings.NewReader(fmt.Sprintf(file, test.instances)))
+			_, diags := states.Decode(fmt.Appendf(nil, file, test.instances))
 			if got := fmt.Sprint(diags.Err()); diags.HasErrors() != (test.want != "") || !strings.Contains(got, test.want) {
 				t.Errorf("got %s, want %q", got, test.want)
 			}
@@ -37,7 +37,7 @@ func TestOtherFormats(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
-			_, diags := states.Read(strings.NewReader(fmt.Sprintf(`{"version":%d,"modules":[]}`, version)))
+			_, diags := states.Decode(fmt.Appendf(nil, `{"version":%d,"modules":[]}`, version))
 			if got := fmt.Sprint(diags.Err()); !strings.Contains(got, want) {
 				t.Errorf("got %s, want %q", got, want)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzRead reads whatever calls itself a state: it is refused, or what is read is
+// FuzzRead decodes whatever calls itself a state: it is refused, or what is read is
 // written and read again as the same.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
@@ -20,12 +20,12 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		state, diags := Read(bytes.NewReader(data))
+		state, diags := Decode(data)
 		if diags.HasErrors() {
 			return
 		}
 		first := written(t, state)
-		again, diags := Read(bytes.NewReader(first))
+		again, diags := Decode(first)
 		if diags.HasErrors() {
 			t.Fatalf("what was written cannot be read: %v\n%s", diags.Err(), first)
 		}

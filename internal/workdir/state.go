@@ -81,7 +81,7 @@ func Read(ctx context.Context, store backend.Store) (*states.State, tfdiags.Diag
 	if err != nil {
 		return nil, tfdiags.FromError("Failed to read state", err)
 	}
-	return states.Read(bytes.NewReader(data))
+	return states.Decode(data)
 }
 
 // ReadState reads the state file at path without locking it. A file that is not
@@ -127,7 +127,7 @@ func (s *State) load(ctx context.Context) tfdiags.Diagnostics {
 	}
 	s.written = data
 	var diags tfdiags.Diagnostics
-	if s.State, diags = states.Read(bytes.NewReader(data)); diags.HasErrors() {
+	if s.State, diags = states.Decode(data); diags.HasErrors() {
 		return diags
 	}
 	if s.opts.NoLock && s.opts.LookOnly {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -233,7 +232,7 @@ func statesOf(ctx context.Context, b backend.Backend) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		state, diags := states.Read(bytes.NewReader(data))
+		state, diags := states.Decode(data)
 		if diags.HasErrors() {
 			return nil, diags.Err()
 		}

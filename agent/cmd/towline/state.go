@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/bounds"
 	"github.com/towline/terraform-provider-towline/internal/journal"
 	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -183,7 +184,11 @@ func (a *app) readPushed(path string) (*states.State, tfdiags.Diagnostics) {
 		defer file.Close()
 		in = file
 	}
-	state, diags := states.Read(io.LimitReader(in, states.MaxFileSize))
+	data, err := bounds.Read(in, 0, states.MaxFileSize)
+	if err != nil {
+		return nil, tfdiags.FromError("Failed to read state", err)
+	}
+	state, diags := states.Decode(data)
 	if state != nil {
 		state.TerraformVersion = states.TerraformVersion
 	}

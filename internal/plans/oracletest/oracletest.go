@@ -131,7 +131,7 @@ func (b *Bench) StateFile() []byte {
 // State reads the state that terraform wrote, or an empty one.
 func (b *Bench) State() *states.State {
 	b.tb.Helper()
-	state, diags := states.Read(bytes.NewReader(b.StateFile()))
+	state, diags := states.Decode(b.StateFile())
 	if diags.HasErrors() {
 		b.tb.Fatal(diags.Err())
 	}

@@ -337,7 +337,7 @@ func (c *coder) state(s *states.State) json.RawMessage {
 }
 
 func (c *coder) decodeState(raw json.RawMessage) *states.State {
-	s, diags := states.Read(bytes.NewReader(raw))
+	s, diags := states.Decode(raw)
 	c.fail(diags.Err())
 	return s
 }
