@@ -23,13 +23,20 @@ func DefaultProvider(localName string) Provider {
 	if localName == "terraform" {
 		return BuiltInProvider
 	}
-	return Provider{Hostname: tfaddr.DefaultProviderRegistryHost, Namespace: "hashicorp", Type: localName}
+	return Provider{Hostname: tfaddr.DefaultProviderRegistryHost, Namespace: defaultNamespace, Type: localName}
 }
 
 // ParseProviderSource reads a source address as in required_providers. The error says what is wrong.
 func ParseProviderSource(source string) (Provider, error) {
-	return tfaddr.ParseProviderSource(source)
+	provider, err := tfaddr.ParseProviderSource(source)
+	if err == nil && !provider.HasKnownNamespace() {
+		provider.Namespace = defaultNamespace
+	}
+	return provider, err
 }
+
+// defaultNamespace is that of a source which consists of a type only, as it is terraform's.
+const defaultNamespace = "hashicorp"
 
 // LocalProviderConfig names a provider configuration inside one module. It is comparable.
 type LocalProviderConfig struct {

@@ -49,7 +49,7 @@ func HCL(src []byte, filename string) hcl.Diagnostics {
 func Pieces(src []byte) [][]byte {
 	var out [][]byte
 	for len(src) > 0 {
-		end := blockEnd(src, harmless/2)
+		end := blockEnd(src, harmless/8)
 		out = append(out, src[:end])
 		src = src[end:]
 	}

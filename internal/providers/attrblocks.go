@@ -212,6 +212,9 @@ func (e *blocksExpr) StartRange() hcl.Range { return e.blocks[0].DefRange }
 // attributes, in blocks, in dynamic blocks not yet expanded, and in attributes
 // that are written as blocks.
 func BodyVariables(body hcl.Body, schema *Block) []hcl.Traversal {
+	if vars, ok := schema.derive().flat.variables(body); ok {
+		return vars
+	}
 	return walkVariables(dynblock.WalkVariables(body), body, schema)
 }
 

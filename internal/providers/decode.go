@@ -16,6 +16,7 @@ var blockKey = []string{"key"}
 type derivedBlock struct {
 	once sync.Once
 	spec hcldec.Spec
+	flat flatBlock
 	// optionals says that decoding may leave optional attributes in the types
 	// of empty collections, which no value may have.
 	optionals              bool
@@ -31,6 +32,7 @@ func (b *Block) derive() *derivedBlock {
 		d.spec = b.buildSpec()
 		d.blocksForAttrsDisabled = !b.maybeLegacy()
 		d.ambiguous = b.blockLikeAttributes()
+		d.flat = b.buildFlat(d.mayRewrite(b))
 		for _, attr := range b.Attributes {
 			d.hasSensitive = d.hasSensitive || attr.any(func(a *Attribute) bool { return a.Sensitive })
 			d.hasWriteOnly = d.hasWriteOnly || attr.any(func(a *Attribute) bool { return a.WriteOnly })
@@ -59,7 +61,11 @@ func (b *Block) DecoderSpec() hcldec.Spec { return b.derive().spec }
 // unknown parts, even when there are errors.
 func (b *Block) Decode(body hcl.Body, hclCtx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	d := b.derive()
-	val, diags := hcldec.Decode(BlocksAsAttributes(body, b), d.spec, hclCtx)
+	var diags hcl.Diagnostics
+	val, ok := d.flat.decode(b, body, hclCtx)
+	if !ok {
+		val, diags = hcldec.Decode(BlocksAsAttributes(body, b), d.spec, hclCtx)
+	}
 	if !d.optionals {
 		return val, diags
 	}

@@ -10,7 +10,8 @@ import (
 // decode is [ctyjson.Unmarshal] for values as they are usually recorded. What is written in any other
 // way, rightly or wrongly, is left to that.
 func decode(raw []byte, ty cty.Type) (cty.Value, error) {
-	if s, ok := newScanner(raw); ok {
+	if json.Valid(raw) {
+		s := scanner{src: raw}
 		if val, ok := s.decode(ty); ok {
 			return val, nil
 		}

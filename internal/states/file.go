@@ -120,10 +120,11 @@ func decodeFile(data []byte) (*fileV4, error) {
 // leastShare is how many resources are worth a goroutine.
 const leastShare = 64
 
-// splitFile takes the encoded resources out of a state file, false if it has not just one list of them.
+// splitFile takes the encoded resources out of a state file, and tells whether it has just one list of them. If
+// the rest and each of them are valid, then so is the file.
 func splitFile(data []byte) (rest []byte, resources [][]byte, ok bool) {
-	s, ok := newScanner(data)
-	if !ok || !s.enter('{') {
+	s := scanner{src: data}
+	if !s.enter('{') {
 		return nil, nil, false
 	}
 	for s.more() {
@@ -132,14 +133,14 @@ func splitFile(data []byte) (rest []byte, resources [][]byte, ok bool) {
 			s.value()
 			continue
 		}
-		if rest != nil || s.peek() != '[' {
+		if rest != nil || !s.enter('[') {
 			return nil, nil, false
 		}
 		begin := s.pos
-		for s.pos++; s.more(); {
-			resources = append(resources, s.value())
+		if resources, ok = s.elements(); !ok {
+			return nil, nil, false
 		}
-		rest = slices.Concat(data[:begin], []byte("[]"), data[s.pos:])
+		rest = slices.Concat(data[:begin], data[s.pos-1:])
 	}
 	return rest, resources, rest != nil
 }

@@ -1,33 +1,28 @@
 package states
 
 import (
-	"bytes"
 	"encoding/json"
 	"unicode/utf8"
 )
 
-// scanner goes through JSON that is known to be valid, without a copy of it. Decoders
-// of the standard library make garbage for every token, which shows with states of many objects.
+// scanner goes through JSON without a copy of it. Decoders of the standard library make garbage
+// for every token, which shows with states of many objects. It checks nothing: with text that is not
+// valid it stops at the end at the latest, and what it returned means nothing.
 type scanner struct {
 	src []byte
 	pos int
 }
 
-// newScanner returns a scanner at the beginning of a value, false if the text is not one valid value.
-func newScanner(src []byte) (*scanner, bool) {
-	return &scanner{src: src}, json.Valid(src)
-}
-
-// peek returns the first byte of what comes next.
+// peek returns the first byte of what comes next, 0 at the end.
 func (s *scanner) peek() byte {
-	for {
+	for ; s.pos < len(s.src); s.pos++ {
 		switch c := s.src[s.pos]; c {
 		case ' ', '\t', '\r', '\n':
-			s.pos++
 		default:
 			return c
 		}
 	}
+	return 0
 }
 
 // enter goes into the list or object that comes next, and tells whether there is one.
@@ -49,22 +44,48 @@ func (s *scanner) more() bool {
 	case ']', '}':
 		s.pos++
 		return false
+	case 0:
+		return false
 	default: // the first
 		return true
+	}
+}
+
+// elements takes the values of the list that the scanner is in, and leaves it. It tells whether there was nothing else in it.
+func (s *scanner) elements() (out [][]byte, ok bool) {
+	if s.peek() == ']' {
+		s.pos++
+		return nil, true
+	}
+	for {
+		out = append(out, s.value())
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			s.pos++
+			return out, true
+		default:
+			return nil, false
+		}
 	}
 }
 
 // key takes the name of a member.
 func (s *scanner) key() string {
 	name := s.text()
-	s.peek() // the colon
-	s.pos++
+	if s.peek() == ':' {
+		s.pos++
+	}
 	return name
 }
 
 // text takes a string.
 func (s *scanner) text() string {
 	raw := s.value()
+	if len(raw) < 2 {
+		return ""
+	}
 	plain := raw[1 : len(raw)-1]
 	for _, c := range plain {
 		if c == '\\' || c >= utf8.RuneSelf {
@@ -92,24 +113,39 @@ func (s *scanner) value() []byte {
 	case '{', '[':
 		s.skipNested()
 	default: // a number, true, false or null
-		for s.pos < len(s.src) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(s.src[s.pos])) {
-			s.pos++
-		}
+		s.skipWord()
 	}
 	return s.src[begin:s.pos]
 }
 
+// skipWord passes over at least one byte, if there is one.
+func (s *scanner) skipWord() {
+	for begin := s.pos; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case ',', ':', '[', ']', '{', '}', '"', ' ', '\t', '\r', '\n':
+			if s.pos == begin {
+				s.pos++
+			}
+			return
+		}
+	}
+}
+
 func (s *scanner) skipText() {
-	for s.pos++; s.src[s.pos] != '"'; s.pos++ {
-		if s.src[s.pos] == '\\' {
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '"':
+			s.pos++
+			return
+		case '\\':
 			s.pos++
 		}
 	}
-	s.pos++
+	s.pos = len(s.src)
 }
 
 func (s *scanner) skipNested() {
-	for depth := 0; ; {
+	for depth := 0; s.pos < len(s.src); {
 		switch s.src[s.pos] {
 		case '"':
 			s.skipText()
