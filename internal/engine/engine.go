@@ -70,6 +70,14 @@ type Engine struct {
 
 	compiledFor *configs.Config
 	compiled    *program
+	prepared    *compilation
+}
+
+// compilation is what compiling a configuration came to that nobody has asked for yet.
+type compilation struct {
+	config  *configs.Config
+	program *program
+	diags   tfdiags.Diagnostics
 }
 
 // New returns an engine. Close ends the providers it started.
@@ -155,12 +163,25 @@ func (e *Engine) ResourceRange(addr addrs.ConfigResource) *hcl.Range {
 	return nil
 }
 
+// Prepare does what a plan needs to know before the state, so that it can be done while that is fetched: providers are
+// started for their schemas, and references are resolved. Problems are told by
+// the operation that comes next. It must have returned before any other method is called.
+func (e *Engine) Prepare(ctx context.Context, config *configs.Config) {
+	if e.compiledFor == config || e.prepared != nil && e.prepared.config == config {
+		return
+	}
+	prog, diags := compile(ctx, config, &e.pool, e.opts.Provisioners)
+	e.prepared = &compilation{config, prog, diags}
+}
+
 // program compiles a configuration, once while it stays the same.
 func (e *Engine) program(ctx context.Context, config *configs.Config) (*program, tfdiags.Diagnostics) {
 	if e.compiledFor == config {
 		return e.compiled, nil
 	}
-	prog, diags := compile(ctx, config, &e.pool, e.opts.Provisioners)
+	e.Prepare(ctx, config)
+	prog, diags := e.prepared.program, e.prepared.diags
+	e.prepared = nil
 	if !diags.HasErrors() {
 		e.compiledFor, e.compiled = config, prog
 		clear(e.replays)

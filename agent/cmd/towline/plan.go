@@ -119,12 +119,24 @@ func (a *app) openUnsettled(ctx context.Context, in *inputFlags, operation strin
 		return nil, false
 	}
 	s.place = p
+	prepared := s.prepare(ctx)
 	s.state, diags = p.open(ctx, &in.state, operation)
+	<-prepared
 	if s.held = append(s.held, diags...); diags.HasErrors() {
 		s.close()
 		return nil, false
 	}
 	return s, true
+}
+
+// prepare prepares the engine while the state is locked and fetched. The channel is closed when that is done.
+func (w *workspace) prepare(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.engine.Prepare(ctx, w.config)
+	}()
+	return done
 }
 
 // tell shows problems with those that were held, and tells whether any is an error.
