@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,13 +35,21 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 
 // Read reads at most limit bytes to the end, of which it is said that there are about size.
 func Read(r io.Reader, size, limit int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(size, 0), limit)) + bytes.MinRead) // else it grows by copies
-	if _, err := buf.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
-		return nil, err
+	data := make([]byte, 0, min(max(size, 0), limit)+leastRead) // else it grows by copies
+	for int64(len(data)) <= limit {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case errors.Is(err, io.EOF) && int64(len(data)) <= limit:
+			return data, nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		case len(data) == cap(data):
+			data = append(data, 0)[:len(data)]
+		}
 	}
-	if int64(buf.Len()) > limit {
-		return nil, fmt.Errorf("it is larger than %d bytes", limit)
-	}
-	return buf.Bytes(), nil
+	return nil, fmt.Errorf("it is larger than %d bytes", limit)
 }
+
+// leastRead is room for the read that finds the end, in bytes.
+const leastRead = 512

@@ -140,3 +140,19 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkCodec(b *testing.B) {
+	ty := cty.Object(map[string]cty.Type{"id": cty.String, "tags": cty.Map(cty.String), "rules": cty.List(cty.Object(map[string]cty.Type{"port": cty.Number, "open": cty.Bool}))})
+	rule := cty.ObjectVal(map[string]cty.Value{"port": cty.NumberIntVal(443), "open": cty.True})
+	val := cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("i-0123456789"), "tags": cty.MapVal(map[string]cty.Value{"name": cty.StringVal("a")}), "rules": cty.ListVal([]cty.Value{rule, rule})})
+	b.ReportAllocs()
+	for b.Loop() {
+		sent, err := encode(val, ty)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := decode(sent, ty); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

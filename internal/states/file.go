@@ -107,7 +107,7 @@ func decodeFile(data []byte) (*fileV4, error) {
 	for begin := 0; begin < len(resources); begin += share {
 		group.Go(func() error {
 			for i := begin; i < min(begin+share, len(resources)); i++ {
-				if err := json.Unmarshal(resources[i], &file.Resources[i]); err != nil {
+				if err := decodeResource(resources[i], &file.Resources[i]); err != nil {
 					return err
 				}
 			}

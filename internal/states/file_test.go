@@ -2,6 +2,7 @@ package states_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -42,5 +43,28 @@ func TestOtherFormats(t *testing.T) {
 				t.Errorf("got %s, want %q", got, want)
 			}
 		})
+	}
+}
+
+func BenchmarkFile(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(`{"version":4,"resources":[`)
+	for i := range 1000 {
+		if i > 0 {
+			text.WriteString(",")
+		}
+		fmt.Fprintf(&text, `{"mode":"managed","type":"a_b","name":"n%d","provider":"provider[\"registry.terraform.io/x/y\"]","instances":[{"schema_version":0,"attributes":{"id":"%d"},"sensitive_attributes":[],"dependencies":["a_b.n0"]}]}`, i, i)
+	}
+	text.WriteString("]}")
+	data := []byte(text.String())
+	b.ReportAllocs()
+	for b.Loop() {
+		state, diags := states.Decode(data)
+		if diags.HasErrors() {
+			b.Fatal(diags.Err())
+		}
+		if err := states.Write(io.Discard, state); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package states
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"testing"
 )
 
@@ -42,4 +44,27 @@ func written(t *testing.T, state *State) []byte {
 		t.Fatalf("what was read cannot be written: %v", err)
 	}
 	return buf.Bytes()
+}
+
+// FuzzDecodeResource decodes resources as the standard library does, whatever they are.
+func FuzzDecodeResource(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `null`, `[]`, `{"mode":"managed","type":"a","name":"b","provider":"c","instances":[]}`, `{"mode":"managed","instances":[null]}`, `{"Mode":"data"}`, `{"mode":null}`, `{"instances":null}`, `{"mode":1}`,
+		`{"module":"module.m","each":"list","instances":[{"index_key":1,"status":"tainted","deposed":"00000001","schema_version":2,"attributes":{"a":[1, 2]},"sensitive_attributes":[],"private":"cA==","dependencies":["a.b","c.d"],"create_before_destroy":true}]}`,
+		`{"instances":[{"index_key":"k","attributes":null,"private":null,"dependencies":[],"schema_version":-1,"create_before_destroy":false},{"attributes_flat":{"a":"b"}}]}`,
+		`{"instances":[{"schema_version":1.5}]}`, `{"instances":[{"private":"c\n=="}]}`, `{"instances":[{"index_key":1e400}]}`, `{"instances":[{"index_key":-1}]}`, `{"instances":[{"dependencies":null,"identity":{}}]}`, `{"name":"\ud800é"}`,
+		`{"instances":[{"index_key":1}],"instances":[{"status":"x"}]}`, `{"instances":[{"dependencies":["a"],"dependencies":["b","c"]}]}`, `{"mode":"a"} x`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got, want fileResourceV4
+		err, wantErr := decodeResource(data, &got), json.Unmarshal(data, &want)
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: got %v, want %v", data, err, wantErr)
+		}
+		if err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v, want %+v", data, got, want)
+		}
+	})
 }
