@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ type progress struct {
 	total   int
 	done    int
 	running map[string]*activity
+	// lines wait to be written: a write for each, while everybody waits for it, is as much work as the reads
+	// that they tell of.
+	lines bytes.Buffer
 	// status is what the last line of the terminal shows now, "" if nothing.
 	status string
 	stop   chan struct{}
@@ -37,6 +41,7 @@ type activity struct {
 // Intervals of progress: the status line is there within 0.2 s of the start.
 const (
 	statusInterval = 200 * time.Millisecond
+	linesInterval  = 50 * time.Millisecond
 	stillInterval  = 10 * time.Second
 )
 
@@ -63,20 +68,26 @@ func (p *progress) Ended() {
 		close(p.stop)
 		p.stop = nil
 	}
+	p.flush()
 	p.clear()
 	clear(p.running)
 }
 
 // watch keeps the status line and tells what takes long.
 func (p *progress) watch(stop <-chan struct{}) {
-	ticker := time.NewTicker(statusInterval)
-	defer ticker.Stop()
+	status, lines := time.NewTicker(statusInterval), time.NewTicker(linesInterval)
+	defer status.Stop()
+	defer lines.Stop()
 	for {
 		select {
 		case <-stop:
 			return
-		case now := <-ticker.C:
+		case now := <-status.C:
 			p.tick(now)
+		case <-lines.C:
+			p.mu.Lock()
+			p.flush()
+			p.mu.Unlock()
 		}
 	}
 }
@@ -116,6 +127,7 @@ func (p *progress) showStatus(now time.Time) {
 	if !p.app.terminal || p.total == 0 {
 		return
 	}
+	p.flush()
 	text := fmt.Sprintf("%d of %d done", p.done, p.total)
 	if oldest := p.oldest(); len(oldest) > 0 {
 		text += fmt.Sprintf(", %d under way, longest %s (%s)", len(oldest), oldest[0].name, now.Sub(oldest[0].began).Truncate(100*time.Millisecond))
@@ -136,11 +148,24 @@ func (p *progress) clear() {
 	}
 }
 
-// print writes a line above the status.
+// print has a line written above the status, soon.
 func (p *progress) print(addr, text string) {
+	p.lines.WriteString(p.app.paint("\x1b[1m", addr+":"))
+	p.lines.WriteString(" " + text + "\n")
+	if p.stop == nil { // nobody would come back to it
+		p.flush()
+	}
+}
+
+// flush writes the lines that wait.
+func (p *progress) flush() {
+	if p.lines.Len() == 0 {
+		return
+	}
 	status := p.status
 	p.clear()
-	p.app.printf("%s %s\n", p.app.paint("\x1b[1m", addr+":"), text)
+	p.app.printf("%s", p.lines.Bytes())
+	p.lines.Reset()
 	if status != "" {
 		p.app.printf("%s", status)
 		p.status = status
