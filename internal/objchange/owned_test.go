@@ -176,3 +176,58 @@ func TestDifferences(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnedOrChangedKeepsDifferences: whatever is left out, the two differ where they did.
+func TestOwnedOrChangedKeepsDifferences(t *testing.T) {
+	t.Parallel()
+	eachCase(t, func(t *testing.T, g generator, schema *providers.Block, before cty.Value) {
+		if before.IsNull() {
+			return
+		}
+		own, after := g.ownership(), g.object(schema, how{})
+		was, is := objchange.OwnedOrChanged(schema, before, after, own)
+		for _, v := range []cty.Value{was, is} {
+			if problems := v.Type().TestConformance(schema.ImpliedType()); len(problems) > 0 {
+				t.Errorf("what is left does not conform: %v", problems)
+			}
+		}
+		if diff := cmp.Diff(objchange.Differences(schema, before, after), objchange.Differences(schema, was, is), cmpopts.IgnoreFields(objchange.Difference{}, "Type")); diff != "" {
+			t.Errorf("%+v: other differences\n%s", own, diff)
+		}
+	})
+}
+
+// TestOwnedOrChanged: what others set does not show in what is kept of a change, unless it changes.
+func TestOwnedOrChanged(t *testing.T) {
+	t.Parallel()
+	disk := map[string]*providers.Attribute{"gib": {Type: cty.Number, Optional: true}, "kind": {Type: cty.String, Optional: true}}
+	schema := &providers.Block{
+		Attributes: map[string]*providers.Attribute{
+			"id": {Type: cty.String, Computed: true}, "size": {Type: cty.Number, Optional: true}, "secret": {Type: cty.String, Optional: true, Sensitive: true},
+			"tags": {Type: cty.Map(cty.String), Optional: true},
+		},
+		BlockTypes: map[string]*providers.NestedBlock{"disk": {Nesting: providers.NestingList, Block: providers.Block{Attributes: disk}}},
+	}
+	object := func(size int64, secret, tag, kind string) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{
+			"id": cty.StringVal("i"), "size": cty.NumberIntVal(size), "secret": cty.StringVal(secret),
+			"tags": cty.MapVal(map[string]cty.Value{"mine": cty.StringVal("m"), "theirs": cty.StringVal(tag)}),
+			"disk": cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"gib": cty.NumberIntVal(1), "kind": cty.StringVal(kind)})}),
+		})
+	}
+	own := control.Ownership{Parts: []control.OwnedPart{{Only: []string{"size", `tags["mine"]`, "disk.gib"}}}}
+	kept := func(secretBefore, secretAfter, tag, kind string) [2]string {
+		was, is := objchange.OwnedOrChanged(schema, object(1, secretBefore, tag, kind), object(2, secretAfter, tag, kind), own)
+		return [2]string{was.GoString(), is.GoString()}
+	}
+	if a, b := kept("s", "s", "x", "ssd"), kept("other", "other", "y", "hdd"); a != b {
+		t.Errorf("what others set shows:\n%v\n%v", a, b)
+	}
+	if a, b := kept("s", "s", "x", "ssd"), kept("s", "t", "x", "ssd"); a == b {
+		t.Error("a change of what is not owned does not show")
+	}
+	was, is := objchange.OwnedOrChanged(schema, object(1, "s", "x", "ssd"), object(2, "s", "x", "ssd"), control.Ownership{Parts: []control.OwnedPart{{}}})
+	if !was.RawEquals(object(1, "s", "x", "ssd")) || !is.RawEquals(object(2, "s", "x", "ssd")) {
+		t.Error("something is left out where everything is owned")
+	}
+}
