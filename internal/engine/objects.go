@@ -28,12 +28,6 @@ func decodeObject(ctx context.Context, client providers.Interface, addr addrs.Re
 	}
 	req := providers.UpgradeResourceStateRequest{TypeName: addr.Resource.Type, Version: obj.SchemaVersion, RawJSON: obj.AttrsJSON, RawFlatmap: obj.AttrsFlat}
 	resp := client.UpgradeResourceState(ctx, req)
-	if resp.Diagnostics.HasErrors() && obj.SchemaVersion == schema.Version {
-		// The schema may have lost attributes without getting a new version.
-		if req.RawJSON = states.PresentAttributes(obj.AttrsJSON, schema.Block.ImpliedType()); len(req.RawJSON) != len(obj.AttrsJSON) {
-			resp = client.UpgradeResourceState(ctx, req)
-		}
-	}
 	if resp.Diagnostics.HasErrors() {
 		return nil, resp.Diagnostics
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/plugin/internal/tfplugin6"
 	"github.com/towline/terraform-provider-towline/internal/providers"
+	"github.com/towline/terraform-provider-towline/internal/states"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -24,7 +25,7 @@ func (i *instance) UpgradeResourceState(ctx context.Context, req providers.Upgra
 	if req.Version == t.version {
 		// Providers upgrade between versions; within one, what has left the schema
 		// must not reach them, since some refuse it.
-		stored = providers.StripRemovedAttributes(stored, t.ty)
+		stored = states.PresentAttributes(stored, t.ty)
 	}
 	answer, moreDiags := call(ctx, i, method, func(ctx context.Context, c tfplugin6.ProviderClient) (*tfplugin6.UpgradeResourceState_Response, error) {
 		return c.UpgradeResourceState(ctx, &tfplugin6.UpgradeResourceState_Request{

@@ -24,7 +24,14 @@ func DecodeAttributes(raw json.RawMessage, ty cty.Type) (cty.Value, error) {
 // not have: a schema may lose attributes without getting a new version, and decoders
 // refuse what they do not know. JSON of another form comes back as it is, for the
 // decoder to say what is wrong with it.
-func PresentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
+func PresentAttributes(raw []byte, ty cty.Type) []byte {
+	if s := (scanner{src: raw}); !s.strange(ty) {
+		return raw
+	}
+	return presentAttributes(raw, ty)
+}
+
+func presentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
 	switch {
 	case ty.IsObjectType():
 		return presentMembers(raw, func(name string) (cty.Type, bool) {
@@ -40,6 +47,36 @@ func PresentAttributes(raw json.RawMessage, ty cty.Type) json.RawMessage {
 	default:
 		return raw
 	}
+}
+
+// strange passes over a value, and tells whether it may hold attributes that its type does not have.
+func (s *scanner) strange(ty cty.Type) bool {
+	switch {
+	case ty.IsObjectType() && s.enter('{'):
+		types := ty.AttributeTypes()
+		for s.more() {
+			attr, known := types[s.key()]
+			if !known || s.strange(attr) {
+				return true
+			}
+		}
+	case ty.IsMapType() && holdsAttributes(ty.ElementType()) && s.enter('{'):
+		for s.more() {
+			s.key()
+			if s.strange(ty.ElementType()) {
+				return true
+			}
+		}
+	case (ty.IsListType() || ty.IsSetType()) && holdsAttributes(ty.ElementType()) && s.enter('['):
+		for s.more() {
+			if s.strange(ty.ElementType()) {
+				return true
+			}
+		}
+	default:
+		s.value()
+	}
+	return false
 }
 
 // holdsAttributes reports whether values of the type, or of what they hold, are objects.
@@ -60,7 +97,7 @@ func presentMembers(raw json.RawMessage, typeOf func(name string) (cty.Type, boo
 			changed = true
 			continue
 		}
-		members[name] = PresentAttributes(member, ty)
+		members[name] = presentAttributes(member, ty)
 		changed = changed || len(members[name]) != len(member)
 	}
 	return encodedIf(changed, members, raw)
@@ -73,7 +110,7 @@ func presentElements(raw json.RawMessage, ty cty.Type) json.RawMessage {
 	}
 	changed := false
 	for i, element := range elements {
-		elements[i] = PresentAttributes(element, ty)
+		elements[i] = presentAttributes(element, ty)
 		changed = changed || len(elements[i]) != len(element)
 	}
 	return encodedIf(changed, elements, raw)

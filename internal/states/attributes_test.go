@@ -21,7 +21,10 @@ func TestPresentAttributes(t *testing.T) {
 		"in a map":               {`{"m":{"x":{"x":2}}}`, `{"m":{"x":{}}}`},
 		"values of any type":     {`{"any":{"type":["object",{"x":"string"}],"value":{"x":"1"}}}`, `{"any":{"type":["object",{"x":"string"}],"value":{"x":"1"}}}`},
 		"another form":           {`{"l":{"x":1},"s":{"x":1},"o":[1]}`, `{"l":{"x":1},"s":{"x":1},"o":[1]}`},
+		"in all kinds":           {`{"m":{"k":{"gone":1}},"l":[{"a":"x","gone":1},null]}`, `{"l":[{"a":"x"},null],"m":{"k":{}}}`},
+		"no object":              {`[1]`, `[1]`},
 		"no JSON":                {`{"n":`, `{"n":`},
+		"what is no JSON":        {`{"x":1`, `{"x":1`},
 		"nothing":                {``, ``},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package states
 
 import (
+	"bytes"
+	"encoding/json"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -36,6 +38,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err == nil && !got.RawEquals(want) {
 			t.Errorf("%q: got %#v, want %#v", data, got, want)
+		}
+		if got, want := PresentAttributes(data, decodedType), presentAttributes(data, decodedType); json.Valid(data) && !bytes.Equal(got, want) {
+			t.Errorf("%q: %s is present, want %s", data, got, want)
 		}
 	})
 }
