@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -88,61 +85,6 @@ func Decode(data []byte) (*State, tfdiags.Diagnostics) {
 
 func invalid(detail string) tfdiags.Diagnostics {
 	return tfdiags.New(tfdiags.Error, "Invalid state", detail)
-}
-
-// decodeFile decodes the file's resources on their own, as many at once as there are cores:
-// they are nearly all of it.
-func decodeFile(data []byte) (*fileV4, error) {
-	var file fileV4
-	rest, resources, ok := splitFile(data)
-	if !ok {
-		return &file, json.Unmarshal(data, &file) // which says what is wrong, if anything is
-	}
-	if err := json.Unmarshal(rest, &file); err != nil {
-		return nil, err
-	}
-	file.Resources = make([]fileResourceV4, len(resources))
-	var group errgroup.Group
-	share := max(leastShare, len(resources)/runtime.GOMAXPROCS(0)+1)
-	for begin := 0; begin < len(resources); begin += share {
-		group.Go(func() error {
-			for i := begin; i < min(begin+share, len(resources)); i++ {
-				if err := decodeResource(resources[i], &file.Resources[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return &file, group.Wait()
-}
-
-// leastShare is how many resources are worth a goroutine.
-const leastShare = 64
-
-// splitFile takes the encoded resources out of a state file, and tells whether it has just one list of them. If
-// the rest and each of them are valid, then so is the file.
-func splitFile(data []byte) (rest []byte, resources [][]byte, ok bool) {
-	s := scanner{src: data}
-	if !s.enter('{') {
-		return nil, nil, false
-	}
-	for s.more() {
-		name := s.key()
-		if !strings.EqualFold(name, "resources") { // the decoder does not ask for the case
-			s.value()
-			continue
-		}
-		if rest != nil || !s.enter('[') {
-			return nil, nil, false
-		}
-		begin := s.pos
-		if resources, ok = s.elements(); !ok {
-			return nil, nil, false
-		}
-		rest = slices.Concat(data[:begin], data[s.pos-1:])
-	}
-	return rest, resources, rest != nil
 }
 
 // fileReader makes a state of a file. Addresses that many resources have are parsed once.
