@@ -177,7 +177,7 @@ func (e *encoder) configCall(child *configs.Config, call *configs.ModuleCall) (c
 	}
 	arguments := &providers.Block{Attributes: map[string]*providers.Attribute{}}
 	for name := range child.Module.Variables {
-		arguments.Attributes[name] = &providers.Attribute{}
+		arguments.Attributes[name] = &providers.Attribute{Type: cty.DynamicPseudoType, Optional: true}
 	}
 	out.Expressions = expressions(call.Config, arguments)
 	module, err := e.configModule(child)

@@ -135,6 +135,50 @@ func TestChangesOfAPlan(t *testing.T) {
 	}
 }
 
+// A variable takes values of any type, so that a call's arguments have none.
+func TestArgumentsOfACall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := map[string]string{
+		"main.tf":       "module \"m\" {\n  source = \"./m\"\n  zone   = local.zone\n  size   = 3\n}\nlocals {\n  zone = \"a\"\n}\n",
+		"m/variable.tf": "variable \"zone\" {}\nvariable \"size\" {}\nvariable \"spare\" {\n  default = null\n}\n",
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, diags := configs.Load(dir)
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	doc, err := planjson.Plan(&plans.Plan{Prior: states.New()}, config, schemas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Configuration struct {
+			Root struct {
+				Calls map[string]struct{ Expressions any } `json:"module_calls"`
+			} `json:"root_module"`
+		}
+	}
+	if err := json.Unmarshal(doc, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"zone": map[string]any{"references": []any{"local.zone"}},
+		"size": map[string]any{"constant_value": 3.0},
+	}
+	if diff := cmp.Diff(want, got.Configuration.Root.Calls["m"].Expressions); diff != "" {
+		t.Errorf("arguments differ (-want +got):\n%s\n%s", diff, doc)
+	}
+}
+
 func TestObjectsNeedASchema(t *testing.T) {
 	t.Parallel()
 	state := states.New()
