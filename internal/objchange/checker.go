@@ -114,6 +114,19 @@ func extend(path cty.Path, step cty.PathStep) cty.Path {
 // sorted returns the keys of a map in the order in which problems are reported.
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// sortedIf returns those keys, in the same order, whose values are to be looked at.
+// There are none as a rule, and then nothing is allocated.
+func sortedIf[V any](m map[string]V, look func(string, V) bool) []string {
+	var names []string
+	for name, v := range m {
+		if look(name, v) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // length returns the number of elements, 0 for what has none.
 func length(v cty.Value) int {
 	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {

@@ -50,22 +50,35 @@ func (c *planChecker) existence(config, planned cty.Value, path cty.Path) bool {
 }
 
 func (c *planChecker) attributes(attrs map[string]*providers.Attribute, prior, config, planned cty.Value, path cty.Path) {
-	for _, name := range sorted(attrs) {
+	remarkable := sortedIf(attrs, func(name string, attr *providers.Attribute) bool {
+		return !permitted(attr, attributeOf(prior, name), config.GetAttr(name), planned.GetAttr(name))
+	})
+	for _, name := range remarkable {
 		c.attribute(attrs[name], attributeOf(prior, name), config.GetAttr(name), planned.GetAttr(name),
 			extend(path, cty.GetAttrStep{Name: name}))
 	}
 }
 
-func (c *planChecker) attribute(attr *providers.Attribute, prior, config, planned cty.Value, path cty.Path) {
+// permitted tells whether an attribute may be planned like that, without a look into it.
+func permitted(attr *providers.Attribute, prior, config, planned cty.Value) bool {
 	switch {
 	case sameButRefinements(planned, config) || planned.IsNull() && config.IsNull():
+		return true
 	case !prior.IsNull() && !config.IsNull() && sameButRefinements(planned, prior):
+		return true
 	case attr.Computed && (!attr.Optional || config.IsNull()):
-		// A configured value of a computed-only attribute comes from ignore_changes.
+		return true // a configured value of a computed-only attribute comes from ignore_changes
+	default:
+		return !config.IsNull() && attr.WriteOnly && planned.IsNull()
+	}
+}
+
+// attribute checks what is not simply permitted.
+func (c *planChecker) attribute(attr *providers.Attribute, prior, config, planned cty.Value, path cty.Path) {
+	switch {
 	case config.IsNull():
 		c.fail(path, "planned a value for an attribute that is not configured and not computed",
 			shown{"the plan", planned})
-	case attr.WriteOnly && planned.IsNull():
 	case attr.NestedType != nil:
 		c.nestedAttribute(attr.NestedType, prior, config, planned, path)
 	case prior.IsNull():
