@@ -148,9 +148,7 @@ func (l *loader) loadDir(m *Module, dir string) tfdiags.Diagnostics {
 		blocks, moreDiags = override(blocks, over)
 		diags = append(diags, moreDiags...)
 	}
-	for _, block := range blocks {
-		diags = append(diags, m.addBlock(block)...)
-	}
+	diags = append(diags, m.addBlocks(blocks)...)
 	return append(diags, m.checkImportProviders()...)
 }
 
@@ -196,10 +194,7 @@ func (l *loader) loadUnwritten(m *Module) tfdiags.Diagnostics {
 			continue
 		}
 		blocks, moreDiags := fileBlocks(file.body)
-		diags = append(diags, moreDiags...)
-		for _, block := range blocks {
-			diags = append(diags, m.addBlock(block)...)
-		}
+		diags = append(append(diags, moreDiags...), m.addBlocks(blocks)...)
 	}
 	return diags
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
+	"github.com/towline/terraform-provider-towline/internal/parallel"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -40,6 +41,37 @@ func newModule(dir string) *Module {
 	}
 }
 
+// decodedResource is a resource block, nil for a block of another kind.
+type decodedResource struct {
+	decl  *Resource
+	diags tfdiags.Diagnostics
+}
+
+// resourceModes are the kinds of blocks that declare resources.
+var resourceModes = map[string]addrs.ResourceMode{"resource": addrs.Managed, "data": addrs.Data, "ephemeral": addrs.Ephemeral}
+
+// addBlocks adds top-level blocks in their order. Resources, of which there may be thousands, are decoded first
+// and at once.
+func (m *Module) addBlocks(blocks hcl.Blocks) tfdiags.Diagnostics {
+	resources := make([]decodedResource, len(blocks))
+	parallel.Each(len(blocks), func(i int) {
+		if mode, ok := resourceModes[blocks[i].Type]; ok {
+			resources[i].decl, resources[i].diags = decodeResource(blocks[i], mode)
+		}
+	})
+	var diags tfdiags.Diagnostics
+	for i, block := range blocks {
+		if r := resources[i]; r.decl != nil {
+			diags = append(diags, declare(r.diags, m.Resources, r.decl.Addr, r.decl, func(r *Resource) hcl.Range { return r.Range },
+				fmt.Sprintf("Duplicate %s %q configuration", block.Type, r.decl.Addr.Type))...)
+		} else {
+			diags = append(diags, m.addBlock(block)...)
+		}
+	}
+	return diags
+}
+
+// addBlock adds a top-level block that is no resource.
 func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 	switch block.Type {
 	case "terraform":
@@ -58,9 +90,6 @@ func (m *Module) addBlock(block *hcl.Block) tfdiags.Diagnostics {
 	case "module":
 		c, diags := decodeModuleCall(block)
 		return declare(diags, m.ModuleCalls, c.Name, c, func(c *ModuleCall) hcl.Range { return c.Range }, "Duplicate module call")
-	case "resource", "data", "ephemeral":
-		r, diags := decodeResource(block, map[string]addrs.ResourceMode{"resource": addrs.Managed, "data": addrs.Data, "ephemeral": addrs.Ephemeral}[block.Type])
-		return declare(diags, m.Resources, r.Addr, r, func(r *Resource) hcl.Range { return r.Range }, fmt.Sprintf("Duplicate %s %q configuration", block.Type, r.Addr.Type))
 	default:
 		return m.addRefactoring(block)
 	}

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"maps"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/towline/terraform-provider-towline/internal/bounds"
+	"github.com/towline/terraform-provider-towline/internal/parallel"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
 )
 
@@ -28,7 +27,7 @@ type parsed struct {
 // cores. Modules may be called often: files that were parsed before are not parsed again.
 func (l *loader) parseAll(dir string, names []string) []parsed {
 	out := make([]parsed, len(names))
-	atOnce(len(names), func(i int) {
+	parallel.Each(len(names), func(i int) {
 		path := filepath.Join(dir, names[i])
 		if known, ok := l.files[path]; ok {
 			out[i] = parsed{path: path, body: known.Body}
@@ -110,7 +109,7 @@ func parsePieces(pieces [][]byte, path string) hcl.Body {
 		at.Byte += len(piece)
 	}
 	bodies := make([]*hclsyntax.Body, len(pieces))
-	atOnce(len(pieces), func(i int) {
+	parallel.Each(len(pieces), func(i int) {
 		if bounds.HCL(pieces[i], path).HasErrors() {
 			return
 		}
@@ -142,17 +141,4 @@ func joined(bodies []*hclsyntax.Body) hcl.Body {
 		return nil
 	}
 	return out
-}
-
-// atOnce does n pieces of work, as many at once as there are cores.
-func atOnce(n int, work func(i int)) {
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error {
-			work(i)
-			return nil
-		})
-	}
-	_ = group.Wait() // work reports by what it leaves
 }

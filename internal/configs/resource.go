@@ -59,15 +59,18 @@ var dataSchema = &hcl.BodySchema{
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "lifecycle"}, {Type: "locals"}, {Type: escapeBlock}},
 }
 
+// resourceKinds is what the labels of a block are the names of.
+var resourceKinds = map[addrs.ResourceMode][2]string{
+	addrs.Managed: {"resource type", "resource"}, addrs.Data: {"data source", "data resource"},
+	addrs.Ephemeral: {"ephemeral resource type", "ephemeral resource"},
+}
+
 func decodeResource(block *hcl.Block, mode addrs.ResourceMode) (*Resource, tfdiags.Diagnostics) {
 	r := &Resource{
 		Addr:  addrs.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]},
 		Range: block.DefRange, TypeRange: block.LabelRanges[0],
 	}
-	kinds := map[addrs.ResourceMode][2]string{
-		addrs.Managed: {"resource type", "resource"}, addrs.Data: {"data source", "data resource"},
-		addrs.Ephemeral: {"ephemeral resource type", "ephemeral resource"},
-	}[mode]
+	kinds := resourceKinds[mode]
 	diags := checkName(kinds[0], r.Addr.Type, block.LabelRanges[0])
 	diags = append(diags, checkName(kinds[1], r.Addr.Name, block.LabelRanges[1])...)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/configs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/parallel"
 	"github.com/towline/terraform-provider-towline/internal/providers"
 	"github.com/towline/terraform-provider-towline/internal/provisioners"
 	"github.com/towline/terraform-provider-towline/internal/tfdiags"
@@ -30,6 +31,7 @@ func compile(ctx context.Context, config *configs.Config, schemas schemaSource, 
 	if c.arguments.HasErrors() {
 		return nil, c.arguments
 	}
+	c.mentions = mentionsOf(c.program.objects)
 	for _, o := range slices.Clone(c.program.objects) {
 		c.attempt(o, c.resolve)
 	}
@@ -67,7 +69,9 @@ type compiler struct {
 	schemas      schemaSource
 	provisioners map[string]provisioners.Provisioner
 	program      *program
-	diags        tfdiags.Diagnostics
+	// mentions is what the resources' bodies refer to.
+	mentions map[*object]mention
+	diags    tfdiags.Diagnostics
 	// arguments are the mistakes in what modules are called with. As in terraform
 	// they are told of before any others: they show that a module is misunderstood.
 	arguments tfdiags.Diagnostics
@@ -264,7 +268,7 @@ func (c *compiler) resolveResource(o *object) {
 	o.provider = c.resourceProvider(o)
 	o.repeatRefs = append(c.exprRefs(o.mod, decl.Count), c.exprRefs(o.mod, decl.ForEach)...)
 	o.after = c.dependsOn(o.mod, decl.DependsOn)
-	o.refs = c.bodyRefs(o.mod, decl.Config, o.schema.Block)
+	o.refs = c.mentioned(o.mod, c.mentions[o])
 	for _, r := range o.refs {
 		if r.target == o {
 			c.diags = append(c.diags, tfdiags.At(r.Range, "Self-referential block",
@@ -322,10 +326,39 @@ func (c *compiler) resolveProvider(o *object) {
 	o.refs = c.bodyRefs(o.mod, o.providerDecl.Config, schema.Provider)
 }
 
-func (c *compiler) bodyRefs(m *moduleProgram, body hcl.Body, schema *providers.Block) []ref {
+// mention is what a body refers to, by names.
+type mention struct {
+	refs  []lang.Ref
+	diags tfdiags.Diagnostics
+}
+
+func mentionOf(body hcl.Body, schema *providers.Block) mention {
 	refs, diags := lang.BodyRefs(body, providers.BodyVariables(body, schema))
-	c.diags = append(c.diags, diags...)
-	return c.resolveRefs(m, refs)
+	return mention{refs, diags}
+}
+
+// mentionsOf looks through the bodies of all resources at once: no other part of compiling takes as long.
+func mentionsOf(objects []*object) map[*object]mention {
+	found := make([]mention, len(objects))
+	parallel.Each(len(objects), func(i int) {
+		if o := objects[i]; o.resource != nil && !o.broken {
+			found[i] = mentionOf(o.resource.Config, o.schema.Block)
+		}
+	})
+	out := make(map[*object]mention, len(objects))
+	for i, o := range objects {
+		out[o] = found[i]
+	}
+	return out
+}
+
+func (c *compiler) mentioned(m *moduleProgram, found mention) []ref {
+	c.diags = append(c.diags, found.diags...)
+	return c.resolveRefs(m, found.refs)
+}
+
+func (c *compiler) bodyRefs(m *moduleProgram, body hcl.Body, schema *providers.Block) []ref {
+	return c.mentioned(m, mentionOf(body, schema))
 }
 
 func (c *compiler) exprRefs(m *moduleProgram, expr hcl.Expression) []ref {

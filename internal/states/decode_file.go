@@ -2,14 +2,14 @@ package states
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/towline/terraform-provider-towline/internal/parallel"
 )
 
 // decodeFile decodes the file's resources on their own, as many at once as there are cores:
@@ -24,23 +24,10 @@ func decodeFile(data []byte) (*fileV4, error) {
 		return nil, err
 	}
 	file.Resources = make([]fileResourceV4, len(resources))
-	var group errgroup.Group
-	share := max(leastShare, len(resources)/runtime.GOMAXPROCS(0)+1)
-	for begin := 0; begin < len(resources); begin += share {
-		group.Go(func() error {
-			for i := begin; i < min(begin+share, len(resources)); i++ {
-				if err := decodeResource(resources[i], &file.Resources[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return &file, group.Wait()
+	errs := make([]error, len(resources))
+	parallel.Each(len(resources), func(i int) { errs[i] = decodeResource(resources[i], &file.Resources[i]) })
+	return &file, cmp.Or(errs...)
 }
-
-// leastShare is how many resources are worth a goroutine.
-const leastShare = 64
 
 // splitFile takes the encoded resources out of a state file, and tells whether it has just one list of them. If
 // the rest and each of them are valid, then so is the file.

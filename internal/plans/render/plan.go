@@ -8,6 +8,7 @@ import (
 
 	"github.com/towline/terraform-provider-towline/internal/addrs"
 	"github.com/towline/terraform-provider-towline/internal/lang"
+	"github.com/towline/terraform-provider-towline/internal/parallel"
 	"github.com/towline/terraform-provider-towline/internal/plans"
 )
 
@@ -62,13 +63,11 @@ func (p *printer) rule() {
 func visibleChanges(plan *plans.Plan, schemas Schemas) []planned {
 	var out []planned
 	for _, c := range plan.Changes {
-		entry := planned{change: c}
-		if !entry.visible() {
-			continue
+		if entry := (planned{change: c}); entry.visible() {
+			out = append(out, entry)
 		}
-		entry.diff = compareChange(c, schemas)
-		out = append(out, entry)
 	}
+	parallel.Each(len(out), func(i int) { out[i].diff = compareChange(out[i].change, schemas) })
 	return out
 }
 
@@ -150,8 +149,10 @@ func (p *printer) changes(plan *plans.Plan, changes []planned) bool {
 	} else {
 		p.line("\nTowline will do the following:")
 	}
-	for _, c := range changes {
-		p.line("\n" + p.changeText(c, false))
+	texts := make([]string, len(changes))
+	parallel.Each(len(changes), func(i int) { texts[i] = p.changeText(changes[i], false) })
+	for _, text := range texts {
+		p.line("\n" + text)
 	}
 	replaced := counts[plans.DeleteThenCreate] + counts[plans.CreateThenDelete]
 	imports := ""
