@@ -69,8 +69,8 @@ type compiler struct {
 	schemas      schemaSource
 	provisioners map[string]provisioners.Provisioner
 	program      *program
-	// mentions is what the resources' bodies refer to.
-	mentions map[*object]mention
+	// mentions is what the resources' bodies refer to, by the objects' ids.
+	mentions []mention
 	diags    tfdiags.Diagnostics
 	// arguments are the mistakes in what modules are called with. As in terraform
 	// they are told of before any others: they show that a module is misunderstood.
@@ -268,7 +268,7 @@ func (c *compiler) resolveResource(o *object) {
 	o.provider = c.resourceProvider(o)
 	o.repeatRefs = append(c.exprRefs(o.mod, decl.Count), c.exprRefs(o.mod, decl.ForEach)...)
 	o.after = c.dependsOn(o.mod, decl.DependsOn)
-	o.refs = c.mentioned(o.mod, c.mentions[o])
+	o.refs = c.mentioned(o.mod, c.mentions[o.id])
 	for _, r := range o.refs {
 		if r.target == o {
 			c.diags = append(c.diags, tfdiags.At(r.Range, "Self-referential block",
@@ -338,18 +338,14 @@ func mentionOf(body hcl.Body, schema *providers.Block) mention {
 }
 
 // mentionsOf looks through the bodies of all resources at once: no other part of compiling takes as long.
-func mentionsOf(objects []*object) map[*object]mention {
+func mentionsOf(objects []*object) []mention {
 	found := make([]mention, len(objects))
 	parallel.Each(len(objects), func(i int) {
 		if o := objects[i]; o.resource != nil && !o.broken {
 			found[i] = mentionOf(o.resource.Config, o.schema.Block)
 		}
 	})
-	out := make(map[*object]mention, len(objects))
-	for i, o := range objects {
-		out[o] = found[i]
-	}
-	return out
+	return found
 }
 
 func (c *compiler) mentioned(m *moduleProgram, found mention) []ref {
